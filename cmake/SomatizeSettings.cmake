@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# How everything in this tree is compiled. Settings are put on targets, never on the directory or on CMAKE_CXX_FLAGS, so
+# that a project which adds this one as a subdirectory keeps its own.
+
+include(GNUInstallDirs)
+
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  message(WARNING "Somatize is developed and tested on Linux; ${CMAKE_SYSTEM_NAME} is untried.")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+  endif()
+  if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    find_program(SOMATIZE_CCACHE ccache DOC "Compiler cache, used when found")
+    mark_as_advanced(SOMATIZE_CCACHE)
+    if(SOMATIZE_CCACHE)
+      set(CMAKE_C_COMPILER_LAUNCHER "${SOMATIZE_CCACHE}")
+      set(CMAKE_CXX_COMPILER_LAUNCHER "${SOMATIZE_CCACHE}")
+    endif()
+  endif()
+endif()
+
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The build tree is laid out as the installed one is, so that plugins, engine and templates are found in both by the
+# same rule: relative to libsomatize.
+set(SOMATIZE_BUILD_LIBDIR "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${SOMATIZE_BUILD_LIBDIR}")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${SOMATIZE_BUILD_LIBDIR}")
+
+set(SOMATIZE_PLUGINDIR "${CMAKE_INSTALL_LIBDIR}/somatize/plugins")
+set(SOMATIZE_TEMPLATEDIR "${CMAKE_INSTALL_DATADIR}/somatize/templates")
+set(SOMATIZE_PACKAGEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/Somatize")
+
+# soma_target_settings(TARGET [STANDARD 17|20] [HARDENED])
+# Warnings as errors, hidden visibility, position independent code and the language standard for a target of this tree.
+function(soma_target_settings target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "STANDARD" "")
+  if(NOT arg_STANDARD)
+    set(arg_STANDARD 20)
+  endif()
+  set_target_properties(${target} PROPERTIES
+    C_STANDARD 11
+    C_STANDARD_REQUIRED ON
+    C_EXTENSIONS OFF
+    C_VISIBILITY_PRESET hidden
+    CXX_STANDARD ${arg_STANDARD}
+    CXX_STANDARD_REQUIRED ON
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror -fstack-protector-strong)
+  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,-z,relro)
+endfunction()
