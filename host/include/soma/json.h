@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "soma/export.h"
+#include "soma/value.h"
+
+namespace soma {
+
+/// Reads JSON text. Objects become dicts in the order written, whole numbers ints where they fit 64 bits. Throws
+/// `ValueError` with line and column; a key given twice is an error.
+SOMA_API Value parse_json(std::string_view text);
+
+/// Writes a value as JSON. `indent` < 0 writes one line. A float always reads back as the same float; NaN and infinities
+/// become null. Bytes become {"bytes": base64}; a tensor {"tensor": nested list, "dtype": …, "device": …}; an opaque
+/// value {"opaque": type id}; a generator {"generator": device}.
+SOMA_API std::string to_json(const Value& value, int indent = -1);
+
+/// One line for a person: what it is, and how large, e.g. `tensor float32[14, 256] on cpu`, `list of 3`, `"text…"`.
+SOMA_API std::string summary(const Value& value);
+
+} // namespace soma

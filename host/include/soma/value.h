@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "soma/abi.h"
+#include "soma/export.h"
+
+namespace soma {
+
+/// What a value is. The numbers are the ABI's.
+enum class Kind : std::uint32_t {
+    none = SOMA_KIND_NONE,
+    boolean = SOMA_KIND_BOOL,
+    integer = SOMA_KIND_INT,
+    real = SOMA_KIND_FLOAT,
+    string = SOMA_KIND_STRING,
+    bytes = SOMA_KIND_BYTES,
+    list = SOMA_KIND_LIST,
+    dict = SOMA_KIND_DICT,
+    tensor = SOMA_KIND_TENSOR,
+    opaque = SOMA_KIND_OPAQUE,
+    generator = SOMA_KIND_GENERATOR,
+};
+
+/// "none", "bool", "int", "float", "string", "bytes", "list", "dict", "tensor", "opaque" or "generator".
+SOMA_API std::string_view to_string(Kind kind) noexcept;
+
+/// An immutable value: what flows along the edges of a graph, configures a node, goes in and comes out.
+///
+/// A reference-counted handle, cheap to copy and safe to share between threads. Accessors that ask for another kind than
+/// the value has throw `ValueError`, naming both. Tensors are made and read by soma/torch.h.
+class SOMA_API Value {
+public:
+    /// None.
+    Value() noexcept = default;
+    Value(bool value);
+    Value(double value);
+    template <std::integral T>
+        requires(!std::same_as<T, bool>)
+    Value(T value) : Value(IntTag{}, static_cast<std::int64_t>(value)) {}
+    /// Text must be UTF-8, else `ValueError`.
+    Value(std::string_view text);
+    Value(const std::string& text) : Value(std::string_view(text)) {}
+    Value(const char* text) : Value(std::string_view(text)) {}
+
+    static Value bytes(std::span<const std::byte> data);
+    static Value list(std::vector<Value> items);
+    /// Keeps the order written. A key given twice is a `ValueError`.
+    static Value dict(std::vector<std::pair<std::string, Value>> entries);
+    /// A payload of a plugin type, destroyed with the last reference. `keep` lives at least as long.
+    static Value opaque(const soma_opaque_type& type, void* payload, std::shared_ptr<const void> keep = {});
+
+    Value(const Value& other) noexcept;
+    Value(Value&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Value& operator=(Value other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Value();
+
+    [[nodiscard]] Kind kind() const noexcept;
+    [[nodiscard]] bool is_none() const noexcept { return kind() == Kind::none; }
+    [[nodiscard]] bool as_bool() const;
+    [[nodiscard]] std::int64_t as_int() const;
+    /// Ints convert.
+    [[nodiscard]] double as_float() const;
+    /// Borrowed from the value; NUL-terminated.
+    [[nodiscard]] std::string_view as_string() const;
+    [[nodiscard]] std::span<const std::byte> as_bytes() const;
+    /// Items of a list or entries of a dict; 0 for every other kind.
+    [[nodiscard]] std::size_t size() const noexcept;
+    /// Item of a list, or value of a dict's entry, by index; `ValueError` when out of range.
+    [[nodiscard]] const Value& at(std::size_t index) const;
+    /// Key of a dict's entry by index; borrowed.
+    [[nodiscard]] std::string_view key(std::size_t index) const;
+    /// Value of a dict by key, or nullptr; nullptr for every other kind.
+    [[nodiscard]] const Value* find(std::string_view key) const noexcept;
+    /// Type id of an opaque value; empty for every other kind.
+    [[nodiscard]] std::string_view opaque_type() const noexcept;
+
+    /// Deep equality of everything that is not a tensor, opaque or a generator; those are equal when they are the same
+    /// object. An int and a float are different kinds and never equal.
+    SOMA_API friend bool operator==(const Value& a, const Value& b) noexcept;
+
+    /// The ABI's handle, borrowed; never null (none is a handle too).
+    [[nodiscard]] soma_value* handle() const noexcept;
+    /// Takes over one reference; null is none.
+    static Value adopt(soma_value* handle) noexcept;
+    /// Adds a reference; null is none.
+    static Value share(soma_value* handle) noexcept;
+    /// Gives up the reference, for a caller that owes it to the ABI; the value becomes none.
+    soma_value* release() noexcept;
+
+private:
+    struct IntTag {};
+    Value(IntTag, std::int64_t value);
+
+    soma_value* handle_ = nullptr;
+};
+
+} // namespace soma

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "soma/device.h"
+#include "soma/export.h"
+#include "soma/graph.h"
+#include "soma/placement.h"
+#include "soma/value.h"
+
+namespace soma {
+
+/// A piece of wiring: nodes joined by `>>` (then) and `|` (beside). Immutable; copies are the same nodes.
+///
+///     node("text.tokenize") >> (node("nn.encoder").on("cuda:0") | node("nn.bag").on("cuda:1")) >> node("flow.join")
+///
+/// `>>` binds tighter than `|`; both are associative. In `(a | b) >> (c | d)` both c and d read the list of two.
+class SOMA_API Wire {
+public:
+    /// Places every node of the piece that is not placed yet: the innermost `.on()` wins. Throws `DeviceError` here, where
+    /// it was written.
+    [[nodiscard]] Wire on(std::string_view device) const;
+    [[nodiscard]] Wire on(Device device) const;
+    /// Names the one node this wire is; a wire of several nodes is a `GraphError`. Commutes with `.on()`.
+    [[nodiscard]] Wire named(std::string_view id) const;
+
+    SOMA_API friend Wire operator>>(const Wire& first, const Wire& then);
+    SOMA_API friend Wire operator|(const Wire& left, const Wire& right);
+
+    struct Expression; ///< internal
+    explicit Wire(std::shared_ptr<const Expression> expression) : expression_(std::move(expression)) {}
+    [[nodiscard]] const std::shared_ptr<const Expression>& expression() const noexcept { return expression_; }
+
+private:
+    std::shared_ptr<const Expression> expression_;
+};
+
+/// One new node of a type. Its configuration is checked later, against the catalog.
+SOMA_API Wire node(std::string_view type, std::vector<std::pair<std::string, Value>> config = {});
+
+/// What a wire says: what, and where.
+struct Wired {
+    Graph graph;
+    Placement placement;
+};
+
+/// Numbers and names the nodes in the order written. Throws `GraphError` for two equal explicit ids, `.named` on several.
+SOMA_API Wired build(const Wire& wire);
+
+} // namespace soma
