@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "soma/driver.h"
+#include "soma/export.h"
+#include "soma/instance.h"
+#include "soma/placement.h"
+#include "soma/plan.h"
+#include "soma/value.h"
+
+namespace soma {
+
+/// What one node did in a run; filled when asked for.
+struct NodeReport {
+    std::string node;
+    std::optional<Device> device; ///< where it was told to run
+    std::chrono::nanoseconds time{0};
+    std::string result; ///< `summary` of what it returned; empty when it did not run
+    bool ran = false;
+};
+
+/// How one run is to go.
+struct RunOptions {
+    bool training = false;
+    /// Seeds every node's `ctx.seed`; nullopt: a fresh one a run.
+    std::optional<std::uint64_t> seed;
+    /// The run fails with `CancelledError` when it takes longer; the node that was running is named.
+    std::optional<std::chrono::nanoseconds> timeout;
+    /// Gets a report a node, in plan order, also when the run fails.
+    std::vector<NodeReport>* report = nullptr;
+    /// Ids whose values are kept after their last reader.
+    std::vector<std::string> keep = {};
+    /// Gets the kept values, in the order of `keep`.
+    std::vector<Value>* kept = nullptr;
+    /// Called after each node, from the thread that ran it.
+    std::function<void(const std::string& node)> progress = {};
+};
+
+/// Runs a plan over instances, each told where by the placement and held to it.
+///
+/// Safe to `run` from several threads at once; a node that is not re-entrant is entered by one at a time.
+class SOMA_API Executor {
+public:
+    /// `instances` are bound to `plan.nodes` by position. A placement of an id the plan lacks is a `PlacementError`.
+    Executor(Plan plan, std::vector<std::shared_ptr<Instance>> instances, Placement placement,
+             std::shared_ptr<Driver> driver);
+    Executor(Executor&&) noexcept;
+    Executor& operator=(Executor&&) noexcept;
+    ~Executor();
+
+    /// One run. Before the first node every placement is checked against the machine: `PlacementError` lists them all.
+    /// Throws the failure that a sequential run would give: `NodeError`, or `CancelledError`.
+    Value run(const Value& input, const RunOptions& options = {});
+    /// The runs under way end with `CancelledError` at each node's end, or sooner where a node asks.
+    void cancel() noexcept;
+    /// All failures of this thread's last `run`, the one thrown first.
+    [[nodiscard]] std::vector<std::string> failures() const;
+
+    /// Replaces the placement, between runs: state moves with the nodes that are placed anew.
+    void place(Placement placement);
+    [[nodiscard]] const Plan& plan() const noexcept;
+    [[nodiscard]] const Placement& placement() const noexcept;
+    [[nodiscard]] std::span<const std::shared_ptr<Instance>> instances() const noexcept;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace soma

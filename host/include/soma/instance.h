@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "soma/device.h"
+#include "soma/export.h"
+#include "soma/node_type.h"
+#include "soma/value.h"
+
+namespace soma {
+
+/// One named tensor of a node.
+struct State {
+    std::string name;
+    Value value;
+    bool parameter = true; ///< false: a buffer
+    bool persistent = true;
+};
+
+/// A node made: the plugin's object, bound to an id. Shared by everything that runs it; destroyed with the last owner,
+/// before its plugin can be unloaded.
+class SOMA_API Instance {
+public:
+    /// Calls the type's `create`. Throws `NodeError` naming node and plugin when it fails or throws.
+    static std::shared_ptr<Instance> create(std::shared_ptr<const NodeType> type, std::string id, const Value& config,
+                                            std::optional<Device> device, std::uint64_t seed);
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+    ~Instance();
+
+    [[nodiscard]] const NodeType& type() const noexcept { return *type_; }
+    [[nodiscard]] const std::string& id() const noexcept { return id_; }
+    /// The configuration it was made with, defaults filled in.
+    [[nodiscard]] const Value& config() const noexcept { return config_; }
+    [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+    [[nodiscard]] void* self() const noexcept { return self_; }
+
+    /// Parameters and buffers. Not while the node runs.
+    [[nodiscard]] std::vector<State> state() const;
+    /// Replaces one; an unknown name offers the nearest. Not while the node runs.
+    void set_state(std::string_view name, const Value& value);
+    /// Tells the node that it was placed elsewhere (nullopt: unplaced). Not while the node runs.
+    void moved(std::optional<Device> device);
+
+    /// Held while a node that is not re-entrant runs: true while somebody is inside.
+    std::atomic<bool> busy{false};
+
+private:
+    Instance(std::shared_ptr<const NodeType> type, std::string id, Value config, std::uint64_t seed);
+
+    std::shared_ptr<const NodeType> type_;
+    std::string id_;
+    Value config_;
+    std::uint64_t seed_;
+    void* self_ = nullptr;
+};
+
+} // namespace soma
