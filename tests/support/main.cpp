@@ -18,10 +18,9 @@ std::string& skip_reason() {
 
 void soma_skip(std::string_view why) {
   skip_reason() = why.empty() ? "no reason given" : std::string{why};
-  // Counts as an assertion, and ends the test case without one failing.
-  SUCCEED("skipped: " << skip_reason());
+  // Each of these ends the test case without a failed assertion, which is all that either version counts.
 #if __has_include(<catch2/catch_all.hpp>)
-  throw Catch::TestSkipException{};
+  Catch::throw_test_skip_exception();
 #else
   throw Catch::TestFailureException{};
 #endif
@@ -29,12 +28,8 @@ void soma_skip(std::string_view why) {
 
 int main(int argc, char** argv) {
   const int result = Catch::Session().run(argc, argv);
-  // Catch2 2 knows no skipping, and version 3 says 4 for "all skipped" as well as for four failures. So the marker that
+  // Catch2 2 knows no skipping, and in version 3 four failures end with the number that means "all skipped". So what
   // ctest looks for is printed here, at the end, and only when nothing failed.
-  constexpr int all_skipped = 4;
-  if (!skip_reason().empty() && (result == 0 || result == all_skipped)) {
-    std::cout << "SKIPPED: " << skip_reason() << std::endl;
-    return 0;
-  }
+  if (!skip_reason().empty() && result == 0) std::cout << "soma-test skipped: " << skip_reason() << std::endl;
   return result;
 }
