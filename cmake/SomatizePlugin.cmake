@@ -45,6 +45,7 @@ find_package(Somatize COMPONENTS abi sdk)")
 find_package(Somatize COMPONENTS abi sdk torch)")
     endif()
     target_link_libraries(${arg_TARGET} PRIVATE soma::libtorch)
+    set_property(GLOBAL APPEND PROPERTY SOMATIZE_TORCH_PLUGIN_TARGETS ${arg_TARGET})
   endif()
 
   get_property(version_script GLOBAL PROPERTY SOMATIZE_PLUGIN_VERSION_SCRIPT)

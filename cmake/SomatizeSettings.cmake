@@ -26,7 +26,11 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # The build tree is laid out as the installed one is, so that plugins, engine and templates are found in both by the
 # same rule: relative to libsomatize.
-set(SOMATIZE_BUILD_LIBDIR "${PROJECT_BINARY_DIR}/lib")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_DATADIR}")
+  message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_DATADIR must be relative, else the installed tree cannot be \
+moved.")
+endif()
+set(SOMATIZE_BUILD_LIBDIR "${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${SOMATIZE_BUILD_LIBDIR}")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${SOMATIZE_BUILD_LIBDIR}")
@@ -35,7 +39,7 @@ set(SOMATIZE_PLUGINDIR "${CMAKE_INSTALL_LIBDIR}/somatize/plugins")
 set(SOMATIZE_TEMPLATEDIR "${CMAKE_INSTALL_DATADIR}/somatize/templates")
 set(SOMATIZE_PACKAGEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/Somatize")
 
-# soma_target_settings(TARGET [STANDARD 17|20] [HARDENED])
+# soma_target_settings(TARGET [STANDARD 17|20])
 # Warnings as errors, hidden visibility, position independent code and the language standard for a target of this tree.
 function(soma_target_settings target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "STANDARD" "")

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # How tests are declared in this tree.
 
-find_package(Catch2 2.13 REQUIRED)
+# No version is named: Catch2's package takes 3 for no successor of 2.13.
+find_package(Catch2 REQUIRED)
+if(Catch2_VERSION VERSION_LESS 2.13)
+  message(FATAL_ERROR "Catch2 ${Catch2_VERSION} was found; the tests need 2.13 or later.")
+endif()
 if(NOT COMMAND catch_discover_tests)
   list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
   include(Catch)

@@ -100,7 +100,8 @@ Name another with -D CMAKE_PREFIX_PATH=FOLDER.")
       # that keeps only what is used would drop it.
       INTERFACE_LINK_LIBRARIES
         "-Wl,--push-state,--no-as-needed,${torch_file},--pop-state;${torch_cpu_file};${c10_file}")
-    if(version VERSION_GREATER_EQUAL 2.10)
+    # From some release between these two on, its headers ask for C++20; all the later ones take it.
+    if(version VERSION_GREATER 2.7)
       set_property(TARGET soma::libtorch PROPERTY INTERFACE_COMPILE_FEATURES cxx_std_20)
     else()
       set_property(TARGET soma::libtorch PROPERTY INTERFACE_COMPILE_FEATURES cxx_std_17)

@@ -5,8 +5,8 @@
 #include "soma/version.h"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Runs graphs of plugin nodes, each where it is told."};
-  app.set_version_flag("--version", std::string{soma::version()});
-  CLI11_PARSE(app, argc, argv);
-  return 0;
+    CLI::App app{"Runs graphs of plugin nodes, each where it is told."};
+    app.set_version_flag("--version", std::string{soma::version()});
+    CLI11_PARSE(app, argc, argv);
+    return 0;
 }

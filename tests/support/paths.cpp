@@ -15,16 +15,16 @@ fs::path shipped_plugins() { return SOMA_SHIPPED_PLUGINS; }
 fs::path test_plugins(const fs::path& folder) { return fs::path{SOMA_TEST_PLUGINS} / folder; }
 
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "somatize-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw std::system_error{errno, std::generic_category(), "cannot make a temporary folder"};
-  }
-  path_ = name;
+    std::string name = (fs::temp_directory_path() / "somatize-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+        throw std::system_error{errno, std::generic_category(), "cannot make a temporary folder"};
+    }
+    path_ = name;
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
 }
 
-}  // namespace soma::test
+} // namespace soma::test

@@ -5,4 +5,4 @@ namespace soma {
 
 std::string_view version() noexcept { return SOMA_VERSION; }
 
-}  // namespace soma
+} // namespace soma
