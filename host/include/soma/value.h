@@ -43,7 +43,9 @@ class SOMA_API Value {
 public:
     /// None.
     Value() noexcept = default;
-    Value(bool value);
+    /// Of `bool` itself only: a pointer would otherwise pass for one.
+    template <std::same_as<bool> T>
+    Value(T value) : Value(BoolTag{}, value) {}
     Value(double value);
     template <std::integral T>
         requires(!std::same_as<T, bool>)
@@ -89,7 +91,8 @@ public:
     [[nodiscard]] std::string_view opaque_type() const noexcept;
 
     /// Deep equality of everything that is not a tensor, opaque or a generator; those are equal when they are the same
-    /// object. An int and a float are different kinds and never equal.
+    /// object. An int and a float are different kinds and never equal; a NaN equals a NaN. The order of a dict's entries
+    /// does not count.
     SOMA_API friend bool operator==(const Value& a, const Value& b) noexcept;
 
     /// The ABI's handle, borrowed; never null (none is a handle too).
@@ -102,7 +105,9 @@ public:
     soma_value* release() noexcept;
 
 private:
+    struct BoolTag {};
     struct IntTag {};
+    Value(BoolTag, bool value);
     Value(IntTag, std::int64_t value);
 
     soma_value* handle_ = nullptr;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where handles come from and go to.
+#include <new>
+
+#include "core/opaque.h"
+#include "core/value_data.h"
+#include "soma/detail/engine.h"
+
+namespace soma::detail {
+
+namespace {
+
+// More than a wave's worth of values; less than anybody would miss. A thread that only frees what another made would
+// gather handles without end.
+constexpr std::uint32_t most_kept = 256;
+
+// Freed handles of this thread, linked through their payload. No destructor and no initialiser, so that reaching it
+// costs one instruction, and so that it may still be used after the thread's destructors have run.
+struct FreeList {
+    soma_value* first;
+    std::uint32_t count;
+    bool watched; // `drain` is registered
+    bool closed;  // the thread is at its end: nothing is kept any more
+};
+
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]
+#endif
+thread_local constinit FreeList free_list{};
+
+struct Drain {
+    ~Drain() {
+        free_list.closed = true;
+        while (free_list.first != nullptr) {
+            soma_value* value = free_list.first;
+            free_list.first = static_cast<soma_value*>(value->payload);
+            ::operator delete(value);
+        }
+        free_list.count = 0;
+    }
+};
+
+void drain_at_thread_exit() noexcept {
+    thread_local Drain drain;
+    static_cast<void>(drain);
+    free_list.watched = true;
+}
+
+void free_handle(soma_value* value) noexcept {
+    // A handle used after its end is seen by these as long as nobody else has got it.
+    value->kind = 0;
+    value->refs.store(0, std::memory_order_relaxed);
+    if (free_list.count >= most_kept || free_list.closed) {
+        ::operator delete(value);
+        return;
+    }
+    if (!free_list.watched) drain_at_thread_exit();
+    value->payload = free_list.first;
+    free_list.first = value;
+    ++free_list.count;
+}
+
+// Far from both ends of the count: neither references that a plugin forgot to release nor ones it released too often
+// can make it end.
+constexpr std::uint32_t immortal_refs = 0x8000'0000u;
+
+constinit soma_value the_none{immortal_refs, SOMA_KIND_NONE, {.integer = 0}};
+
+bool is_container(const soma_value* value) noexcept {
+    return value->kind == SOMA_KIND_LIST || value->kind == SOMA_KIND_DICT;
+}
+
+Container& container(soma_value* value) noexcept {
+    return value->kind == SOMA_KIND_LIST ? *static_cast<Container*>(static_cast<ListData*>(value->payload))
+                                         : *static_cast<Container*>(static_cast<DictData*>(value->payload));
+}
+
+void destroy_leaf(soma_value* value) noexcept {
+    switch (value->kind) {
+    case SOMA_KIND_STRING: std::default_delete<StringData>{}(static_cast<StringData*>(value->payload)); break;
+    case SOMA_KIND_BYTES: std::default_delete<BytesData>{}(static_cast<BytesData*>(value->payload)); break;
+    case SOMA_KIND_OPAQUE: destroy_opaque(static_cast<OpaqueData*>(value->payload)); break;
+    case SOMA_KIND_TENSOR:
+    case SOMA_KIND_GENERATOR: engine()->release(value->kind, value->payload); break;
+    default: break;
+    }
+    free_handle(value);
+}
+
+// Drops one reference of something a dying container held; what dies with it is freed, or put off when it is a container.
+void drop(Value& held, soma_value*& pending) noexcept {
+    if (held.is_none()) return;
+    soma_value* value = held.release();
+    if (value->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (is_container(value)) {
+        container(value).next = pending;
+        pending = value;
+    } else {
+        destroy_leaf(value);
+    }
+}
+
+} // namespace
+
+soma_value* new_handle(std::uint32_t kind) {
+    soma_value* value = free_list.first;
+    if (value != nullptr) {
+        free_list.first = static_cast<soma_value*>(value->payload);
+        --free_list.count;
+    } else {
+        value = static_cast<soma_value*>(::operator new(sizeof(soma_value)));
+        std::construct_at(&value->refs, 1u);
+    }
+    value->refs.store(1, std::memory_order_relaxed);
+    value->kind = kind;
+    return value;
+}
+
+soma_value* none_handle() noexcept { return &the_none; }
+
+void destroy_value(soma_value* value) noexcept {
+    if (!is_container(value)) {
+        if (value == &the_none) {
+            value->refs.store(immortal_refs, std::memory_order_relaxed);
+            return;
+        }
+        destroy_leaf(value);
+        return;
+    }
+    soma_value* pending = value;
+    container(value).next = nullptr;
+    while (pending != nullptr) {
+        soma_value* dying = pending;
+        pending = container(dying).next;
+        if (dying->kind == SOMA_KIND_LIST) {
+            auto* data = static_cast<ListData*>(dying->payload);
+            for (Value& item : data->items) drop(item, pending);
+            std::default_delete<ListData>{}(data);
+        } else {
+            auto* data = static_cast<DictData*>(dying->payload);
+            for (auto& entry : data->entries) drop(entry.second, pending);
+            std::default_delete<DictData>{}(data);
+        }
+        free_handle(dying);
+    }
+}
+
+} // namespace soma::detail
