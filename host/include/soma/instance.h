@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,8 +48,8 @@ public:
     /// Tells the node that it was placed elsewhere (nullopt: unplaced). Not while the node runs.
     void moved(std::optional<Device> device);
 
-    /// Held while a node that is not re-entrant runs: true while somebody is inside.
-    std::atomic<bool> busy{false};
+    /// Who is inside a node that is not re-entrant: an address that differs between threads, 0 for nobody.
+    std::atomic<std::uintptr_t> holder{0};
 
 private:
     Instance(std::shared_ptr<const NodeType> type, std::string id, Value config, std::uint64_t seed);

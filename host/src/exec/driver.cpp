@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "soma/driver.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace soma {
+
+Driver::~Driver() = default;
+
+namespace {
+
+class SequentialDriver final : public Driver {
+public:
+    void run_wave(const Wave& wave) noexcept override {
+        for (std::size_t branch = 0; branch < wave.branches; ++branch) wave.run(wave.context, branch);
+    }
+    [[nodiscard]] std::size_t jobs() const noexcept override { return 1; }
+};
+
+/// Tells the processor that this thread is only waiting.
+inline void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+/// Held for a handful of instructions, so waiting for it never sleeps.
+class SpinLock {
+public:
+    void lock() noexcept {
+        while (held_.exchange(true, std::memory_order_acquire)) {
+            while (held_.load(std::memory_order_relaxed)) pause();
+        }
+    }
+    void unlock() noexcept { held_.store(false, std::memory_order_release); }
+
+private:
+    std::atomic<bool> held_{false};
+};
+
+/// A wave that others may help with; on the stack of the thread that waits for it.
+struct Job {
+    explicit Job(const Driver::Wave& w) : wave(w) {}
+
+    const Driver::Wave& wave;
+    std::atomic<std::size_t> next{0}; ///< branch to take
+    std::atomic<std::uint32_t> helpers{0};
+    Job* following = nullptr;
+
+    /// Runs branches until none is left to take.
+    void work() noexcept {
+        for (;;) {
+            const std::size_t branch = next.fetch_add(1, std::memory_order_relaxed);
+            if (branch >= wave.branches) return;
+            wave.run(wave.context, branch);
+        }
+    }
+    [[nodiscard]] bool exhausted() const noexcept { return next.load(std::memory_order_relaxed) >= wave.branches; }
+};
+
+class ThreadDriver final : public Driver {
+public:
+    explicit ThreadDriver(std::size_t jobs) : jobs_(jobs) {}
+
+    ~ThreadDriver() override {
+        {
+            const std::lock_guard guard(sleep_mutex_);
+            ending_ = true;
+        }
+        wake_.notify_all();
+        for (std::thread& worker : workers_) worker.join();
+    }
+
+    void run_wave(const Wave& wave) noexcept override {
+        if (wave.branches == 1) {
+            wave.run(wave.context, 0);
+            return;
+        }
+        start_workers();
+        Job job(wave);
+        publish(job);
+        job.work();
+        withdraw(job);
+        // Helpers that came are still in their last branch: most end soon, so look before sleeping.
+        for (int i = 0; i < spins; ++i) {
+            if (job.helpers.load(std::memory_order_acquire) == 0) return;
+            pause();
+        }
+        for (std::uint32_t left = job.helpers.load(std::memory_order_acquire); left != 0;
+             left = job.helpers.load(std::memory_order_acquire)) {
+            job.helpers.wait(left, std::memory_order_acquire);
+        }
+    }
+
+    [[nodiscard]] std::size_t jobs() const noexcept override { return jobs_; }
+
+private:
+    /// Some tens of microseconds: longer than the pause between two waves of a busy graph, short enough not to matter.
+    static constexpr int spins = 2000;
+
+    void start_workers() noexcept {
+        if (started_.load(std::memory_order_acquire)) return;
+        const std::lock_guard guard(sleep_mutex_);
+        if (started_.load(std::memory_order_relaxed)) return;
+        try {
+            while (workers_.size() + 1 < jobs_) workers_.emplace_back([this] { serve(); });
+        } catch (...) {
+            // A system out of threads: the callers do all the work, the results are the same.
+        }
+        started_.store(true, std::memory_order_release);
+    }
+
+    void publish(Job& job) noexcept {
+        {
+            const std::lock_guard guard(jobs_lock_);
+            Job** end = &first_;
+            while (*end != nullptr) end = &(*end)->following;
+            *end = &job;
+        }
+        waiting_jobs_.fetch_add(1, std::memory_order_seq_cst);
+        if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
+        {
+            // Passing through the mutex orders this after a worker's last look, so that no wake-up is lost.
+            const std::lock_guard guard(sleep_mutex_);
+        }
+        if (job.wave.branches > 2) {
+            wake_.notify_all();
+        } else {
+            wake_.notify_one();
+        }
+    }
+
+    void withdraw(Job& job) noexcept {
+        waiting_jobs_.fetch_sub(1, std::memory_order_relaxed);
+        const std::lock_guard guard(jobs_lock_);
+        for (Job** at = &first_; *at != nullptr; at = &(*at)->following) {
+            if (*at == &job) {
+                *at = job.following;
+                return;
+            }
+        }
+    }
+
+    /// Takes part in the oldest wave with a branch to spare; false when there is none.
+    bool help() noexcept {
+        Job* job = nullptr;
+        {
+            const std::lock_guard guard(jobs_lock_);
+            for (job = first_; job != nullptr && job->exhausted();) job = job->following;
+            if (job == nullptr) return false;
+            job->helpers.fetch_add(1, std::memory_order_relaxed);
+        }
+        job->work();
+        // The job may be gone once the count falls; waking an address nobody waits on does nothing.
+        std::atomic<std::uint32_t>& helpers = job->helpers;
+        if (helpers.fetch_sub(1, std::memory_order_acq_rel) == 1) helpers.notify_one();
+        return true;
+    }
+
+    void serve() noexcept {
+        for (;;) {
+            bool helped = false;
+            for (int i = 0; i < spins && !helped; ++i) {
+                helped = waiting_jobs_.load(std::memory_order_acquire) > 0 && help();
+                if (!helped) pause();
+            }
+            if (helped) continue;
+            std::unique_lock guard(sleep_mutex_);
+            sleepers_.fetch_add(1, std::memory_order_seq_cst);
+            wake_.wait(guard, [this] { return ending_ || has_work(); });
+            sleepers_.fetch_sub(1, std::memory_order_relaxed);
+            if (ending_) return;
+        }
+    }
+
+    [[nodiscard]] bool has_work() noexcept {
+        if (waiting_jobs_.load(std::memory_order_seq_cst) == 0) return false;
+        const std::lock_guard guard(jobs_lock_);
+        for (const Job* job = first_; job != nullptr; job = job->following) {
+            if (!job->exhausted()) return true;
+        }
+        return false;
+    }
+
+    const std::size_t jobs_;
+    SpinLock jobs_lock_; ///< guards the list of jobs
+    Job* first_ = nullptr;
+    std::atomic<std::uint32_t> waiting_jobs_{0};
+    std::atomic<std::uint32_t> sleepers_{0};
+    std::atomic<bool> started_{false};
+    std::mutex sleep_mutex_; ///< guards what follows
+    std::condition_variable wake_;
+    bool ending_ = false;
+    std::vector<std::thread> workers_;
+};
+
+} // namespace
+
+std::shared_ptr<Driver> sequential_driver() { return std::make_shared<SequentialDriver>(); }
+
+std::shared_ptr<Driver> thread_driver(std::size_t jobs) {
+    if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
+    if (jobs == 1) return sequential_driver();
+    return std::make_shared<ThreadDriver>(jobs);
+}
+
+} // namespace soma

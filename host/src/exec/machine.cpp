@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "soma/machine.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "soma/detail/engine.h"
+#include "soma/error.h"
+
+namespace soma {
+namespace {
+
+std::uint32_t count_of(DeviceKind kind) {
+    // The core knows this one without asking; a graph that stays on the cpu needs no tensor library to be checked.
+    if (kind == DeviceKind::cpu) return 1;
+    return detail::require_engine().device_count(static_cast<std::int32_t>(kind));
+}
+
+std::string why_not(DeviceKind kind, std::uint32_t count) {
+    const detail::Engine& engine = detail::require_engine();
+    if (!engine.has_backend(static_cast<std::int32_t>(kind))) {
+        return fmt::format("{} was built without `{}`", engine.library, to_string(kind));
+    }
+    if (count == 0) return fmt::format("this machine has no `{}` device", to_string(kind));
+    if (count == 1) return fmt::format("this machine has 1 `{0}` device, `{0}:0`", to_string(kind));
+    return fmt::format("this machine has {0} `{1}` devices, `{1}:0` to `{1}:{2}`", count, to_string(kind), count - 1);
+}
+
+} // namespace
+
+std::vector<Device> visible_devices(DeviceKind kind) {
+    std::vector<Device> devices;
+    const std::uint32_t count = count_of(kind);
+    for (std::uint32_t index = 0; index < count; ++index) {
+        if (!has_index(kind)) return {Device(kind)};
+        devices.emplace_back(kind, static_cast<int>(index));
+    }
+    return devices;
+}
+
+void preflight(const Placement& placement) {
+    std::vector<std::string> missing;
+    std::map<DeviceKind, std::string> reasons;
+    for (const auto& [id, device] : placement) {
+        const std::uint32_t count = count_of(device.kind());
+        if (static_cast<std::uint32_t>(device.index()) < count) continue;
+        missing.push_back(fmt::format("`{}` on `{}`", id, device.str()));
+        reasons.try_emplace(device.kind(), why_not(device.kind(), count));
+    }
+    if (missing.empty()) return;
+    std::string text = missing.size() == 1
+                           ? "1 node is placed on a device that is not here: "
+                           : fmt::format("{} nodes are placed on devices that are not here: ", missing.size());
+    text += fmt::format("{}.", fmt::join(missing, ", "));
+    for (const auto& [kind, reason] : reasons) text += ' ' + reason + '.';
+    throw PlacementError(text + " Place them elsewhere; nothing was run");
+}
+
+} // namespace soma

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "soma/pipeline.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "soma/error.h"
+#include "soma/language.h"
+#include "soma/suggest.h"
+
+namespace soma {
+namespace {
+
+std::vector<std::shared_ptr<Instance>> instantiate(const Graph& graph, const Catalog& catalog,
+                                                   const Placement& placement, std::uint64_t seed) {
+    // Every type and configuration is checked before anything is created: a wrong graph costs nothing.
+    std::vector<std::shared_ptr<const NodeType>> types;
+    std::vector<Value> configs;
+    types.reserve(graph.size());
+    configs.reserve(graph.size());
+    for (const Node& node : graph.nodes()) {
+        types.push_back(catalog.get(node.type));
+        if (node.type_version > types.back()->version) {
+            throw GraphError(fmt::format("node `{}` wants version {} of `{}`, but plugin `{}` gives version {}: update "
+                                         "the plugin",
+                                         node.id, node.type_version, node.type, types.back()->plugin->name,
+                                         types.back()->version));
+        }
+        configs.push_back(types.back()->checked_config(node.config, node.id));
+    }
+    std::vector<std::shared_ptr<Instance>> instances;
+    instances.reserve(graph.size());
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        const std::string& id = graph.nodes()[i].id;
+        instances.push_back(Instance::create(types[i], id, configs[i], placement.of(id), seed));
+    }
+    return instances;
+}
+
+} // namespace
+
+struct Pipeline::Impl {
+    Impl(Graph g, const Catalog& c, const Placement& placement, const PipelineOptions& options)
+        : catalog(c), graph(std::move(g)),
+          executor(compile(graph), instantiate(graph, catalog, checked(graph, placement), options.seed), placement,
+                   thread_driver(options.jobs)) {}
+
+    static const Placement& checked(const Graph& graph, const Placement& placement) {
+        for (const auto& [id, device] : placement) require(graph, id);
+        return placement;
+    }
+
+    static void require(const Graph& graph, std::string_view id) {
+        if (graph.find(id)) return;
+        std::vector<std::string> ids;
+        for (const Node& node : graph.nodes()) ids.push_back(node.id);
+        throw PlacementError(fmt::format("no node `{}` to be placed{}", id, did_you_mean(id, ids)));
+    }
+
+    [[nodiscard]] std::vector<State> state(bool parameters_only) const {
+        std::vector<State> all;
+        for (const auto& instance : executor.instances()) {
+            for (State& state : instance->state()) {
+                if (parameters_only && !state.parameter) continue;
+                state.name = instance->id() + '.' + state.name;
+                all.push_back(std::move(state));
+            }
+        }
+        return all;
+    }
+
+    Catalog catalog;
+    Graph graph;
+    Executor executor;
+    bool training = false;
+};
+
+Pipeline::Pipeline(Graph graph, const Catalog& catalog, Placement placement, const PipelineOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(graph), catalog, placement, options)) {}
+Pipeline::Pipeline(Pipeline&&) noexcept = default;
+Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
+Pipeline::~Pipeline() = default;
+
+Value Pipeline::run(const Value& input, const RunOptions& options) {
+    if (!impl_->training || options.training) return impl_->executor.run(input, options);
+    RunOptions training = options;
+    training.training = true;
+    return impl_->executor.run(input, training);
+}
+void Pipeline::cancel() noexcept { impl_->executor.cancel(); }
+std::vector<std::string> Pipeline::failures() const { return impl_->executor.failures(); }
+
+void Pipeline::place(std::string_view id, std::string_view device) { place(id, Device::parse(device)); }
+void Pipeline::place(std::string_view id, Device device) {
+    Impl::require(impl_->graph, id);
+    Placement placement = impl_->executor.placement();
+    placement.place(id, device);
+    impl_->executor.place(std::move(placement));
+}
+void Pipeline::unplace(std::string_view id) {
+    Impl::require(impl_->graph, id);
+    Placement placement = impl_->executor.placement();
+    placement.unplace(id);
+    impl_->executor.place(std::move(placement));
+}
+
+std::map<std::string, std::string> Pipeline::devices() const {
+    std::map<std::string, std::string> devices;
+    for (const auto& [id, device] : impl_->executor.placement()) devices.emplace(id, device.str());
+    return devices;
+}
+const Placement& Pipeline::placement() const noexcept { return impl_->executor.placement(); }
+const Graph& Pipeline::graph() const noexcept { return impl_->graph; }
+const Plan& Pipeline::plan() const noexcept { return impl_->executor.plan(); }
+
+std::vector<std::string> Pipeline::nodes() const {
+    std::vector<std::string> ids;
+    for (const Node& node : impl_->graph.nodes()) ids.push_back(node.id);
+    return ids;
+}
+Instance& Pipeline::instance(std::string_view id) const { return *impl_->executor.instances()[impl_->graph.index(id)]; }
+
+std::vector<State> Pipeline::parameters() const { return impl_->state(true); }
+std::vector<State> Pipeline::state() const { return impl_->state(false); }
+void Pipeline::train(bool on) noexcept { impl_->training = on; }
+
+Pipeline somatize(const Wire& wire, const Catalog& catalog, const PipelineOptions& options) {
+    Wired wired = build(wire);
+    return {std::move(wired.graph), catalog, std::move(wired.placement), options};
+}
+
+Pipeline somatize(std::string_view text, const Catalog& catalog, const PipelineOptions& options) {
+    const std::vector<std::string> types = catalog.types();
+    return somatize(parse_wire(text, {}, types), catalog, options);
+}
+
+} // namespace soma

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "soma/detail/engine.h"
+#include "soma/detail/value_rep.h"
+#include "soma/device.h"
+#include "soma/value.h"
+
+namespace soma::exec {
+
+/// Where a value itself is, not what it holds; kind SOMA_DEVICE_NONE when it lives nowhere in particular.
+inline soma_place place_of_tensor(const soma_value* value) noexcept {
+    return detail::engine()->place(value->kind, value->payload);
+}
+
+/// A value that is not where it was declared to be.
+struct Misplaced {
+    std::string found; ///< as libtorch writes it
+    std::string path;  ///< "[1].mask"; empty for the result itself
+};
+
+/// Looks at everything in `value`; true when all of it is on `declared`. Fills `out` with the first that is not. A
+/// comparison of metadata: nothing is copied, nothing waited for. `host` is the plugin's, for opaque values.
+bool is_on(const Value& value, soma_place declared, Misplaced& out);
+
+/// The same for the hot path: a lone tensor is looked at here.
+inline bool is_on(soma_value* value, soma_place declared, Misplaced& out) {
+    if (value->kind == SOMA_KIND_TENSOR) {
+        const soma_place place = place_of_tensor(value);
+        if (place.kind == declared.kind && place.index == declared.index) return true;
+    } else if (value->kind < SOMA_KIND_LIST) {
+        return true;
+    }
+    return is_on(Value::share(value), declared, out);
+}
+
+/// A place as libtorch writes it.
+std::string place_text(soma_place place);
+
+/// Every tensor in a value, in order of appearance.
+void collect_tensors(const Value& value, std::vector<Value>& out);
+
+} // namespace soma::exec

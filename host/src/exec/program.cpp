@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+#include <algorithm>
+
+namespace soma::exec {
+namespace {
+
+/// Flattens the plan's tree and remembers, for every op, its chain of enclosing ops.
+class Flattener {
+public:
+    Flattener(const Plan& plan, Program& program) : plan_(plan), program_(program) {}
+
+    void run() {
+        if (!plan_.steps.empty()) parts(0, plan_.steps[0].extent, 0);
+    }
+
+private:
+    /// Lays down the parts of the sequence (or of a wave too deep to be one) that spans steps [at, end).
+    void parts(std::uint32_t at, std::uint32_t end, std::uint32_t depth) {
+        const Plan::Step& step = plan_.steps[at];
+        if (step.kind == Plan::Kind::call) {
+            call(step);
+            return;
+        }
+        if (step.kind == Plan::Kind::wave && depth < Program::max_depth) {
+            wave(at, end, depth);
+            return;
+        }
+        // Iterative where depth is exhausted: the inner structure no longer matters, only the order of calls does.
+        if (depth >= Program::max_depth) {
+            for (std::uint32_t i = at; i < end; ++i) {
+                if (plan_.steps[i].kind == Plan::Kind::call) call(plan_.steps[i]);
+            }
+            return;
+        }
+        for (std::uint32_t part = at + 1; part < end; part += plan_.steps[part].extent) {
+            parts(part, part + plan_.steps[part].extent, depth);
+        }
+    }
+
+    void call(const Plan::Step& step) {
+        const auto at = static_cast<std::uint32_t>(program_.ops.size());
+        program_.ops.push_back({step.node, Program::Op::no_wave, at + 1, 0, 0});
+    }
+
+    void wave(std::uint32_t at, std::uint32_t end, std::uint32_t depth) {
+        const auto op = static_cast<std::uint32_t>(program_.ops.size());
+        const auto index = static_cast<std::uint32_t>(program_.waves.size());
+        program_.ops.push_back({0, index, 0, 0, 0});
+        program_.waves.push_back({});
+        std::vector<Program::Branch> branches;
+        for (std::uint32_t part = at + 1; part < end; part += plan_.steps[part].extent) {
+            const auto begin = static_cast<std::uint32_t>(program_.ops.size());
+            parts(part, part + plan_.steps[part].extent, depth + 1);
+            branches.push_back({begin, static_cast<std::uint32_t>(program_.ops.size())});
+        }
+        program_.waves[index] = {static_cast<std::uint32_t>(program_.branches.size()),
+                                 static_cast<std::uint32_t>(branches.size())};
+        program_.branches.insert(program_.branches.end(), branches.begin(), branches.end());
+        program_.ops[op].next = static_cast<std::uint32_t>(program_.ops.size());
+    }
+
+    const Plan& plan_;
+    Program& program_;
+};
+
+/// For every value that several nodes read: the op after which none of its readers is left running.
+class Sharing {
+public:
+    explicit Sharing(Program& program) : program_(program) {}
+
+    void run(std::size_t nodes) {
+        nest();
+        std::vector<std::uint32_t> op_of(nodes);
+        for (std::uint32_t i = 0; i < program_.ops.size(); ++i) {
+            const Program::Op& op = program_.ops[i];
+            if (op.wave != Program::Op::no_wave) continue;
+            op_of[op.node] = i;
+            for (const std::uint32_t slot : program_.reads_of(op.node)) {
+                if (program_.readers[slot] > 1) read(slot, op.node);
+            }
+        }
+        std::vector<std::vector<std::uint32_t>> after(program_.ops.size());
+        for (std::uint32_t i = 0; i < program_.shared.size(); ++i) {
+            const Program::Shared& shared = program_.shared[i];
+            after[enclosing(op_of[shared.readers.front()], op_of[shared.readers.back()])].push_back(i);
+            ++program_.readers[shared.slot];
+        }
+        for (std::uint32_t i = 0; i < program_.ops.size(); ++i) {
+            program_.ops[i].checks_begin = static_cast<std::uint32_t>(program_.checks.size());
+            program_.checks.insert(program_.checks.end(), after[i].begin(), after[i].end());
+            program_.ops[i].checks_end = static_cast<std::uint32_t>(program_.checks.size());
+        }
+    }
+
+private:
+    static constexpr std::uint32_t none = 0xffffffff;
+
+    void read(std::uint32_t slot, std::uint32_t node) {
+        std::uint32_t& index = program_.shared_of[slot];
+        if (index == 0) {
+            program_.shared.push_back({slot, {}});
+            index = static_cast<std::uint32_t>(program_.shared.size());
+        }
+        program_.shared[index - 1].readers.push_back(node);
+    }
+
+    /// For every op the wave it lies in.
+    void nest() {
+        parent_.assign(program_.ops.size(), none);
+        std::vector<std::uint32_t> open;
+        for (std::uint32_t i = 0; i < program_.ops.size(); ++i) {
+            while (!open.empty() && program_.ops[open.back()].next <= i) open.pop_back();
+            if (!open.empty()) parent_[i] = open.back();
+            if (program_.ops[i].wave != Program::Op::no_wave) open.push_back(i);
+        }
+    }
+
+    /// The op that ends no earlier than both calls: the outermost op around `last` that begins after `first`, or the
+    /// innermost wave with both in different branches.
+    [[nodiscard]] std::uint32_t enclosing(std::uint32_t first, std::uint32_t last) const {
+        std::uint32_t op = last;
+        while (parent_[op] != none && op > first) {
+            const std::uint32_t wave = parent_[op];
+            if (wave <= first && branch(wave, first) == branch(wave, last)) return op;
+            op = wave;
+        }
+        return op;
+    }
+    [[nodiscard]] std::uint32_t branch(std::uint32_t wave, std::uint32_t op) const {
+        const Program::Wave& w = program_.waves[program_.ops[wave].wave];
+        const auto begin = program_.branches.begin() + w.first;
+        const auto end = begin + w.count;
+        return static_cast<std::uint32_t>(
+            std::upper_bound(begin, end, op, [](std::uint32_t at, const Program::Branch& b) { return at < b.begin; }) -
+            begin);
+    }
+
+    Program& program_;
+    std::vector<std::uint32_t> parent_;
+};
+
+} // namespace
+
+Program::Program(const Plan& plan) {
+    const auto nodes = static_cast<std::uint32_t>(plan.nodes.size());
+    const auto slot = [nodes](std::uint32_t read) { return read == Plan::graph_input ? nodes : read; };
+
+    readers.assign(nodes + 1, 0);
+    shared_of.assign(nodes + 1, 0);
+    std::vector<const Plan::Step*> step_of(nodes, nullptr);
+    for (const Plan::Step& step : plan.steps) {
+        if (step.kind == Plan::Kind::call) step_of[step.node] = &step;
+    }
+    reads_begin.reserve(nodes + 1);
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+        reads_begin.push_back(static_cast<std::uint32_t>(reads.size()));
+        if (step_of[node] == nullptr) continue;
+        for (std::uint32_t i = step_of[node]->reads_begin; i < step_of[node]->reads_end; ++i) {
+            reads.push_back(slot(plan.reads[i]));
+            ++readers[reads.back()];
+        }
+    }
+    reads_begin.push_back(static_cast<std::uint32_t>(reads.size()));
+    for (const std::uint32_t result : plan.results) {
+        results.push_back(slot(result));
+        ++readers[results.back()];
+    }
+    ops.reserve(plan.steps.size());
+    Flattener(plan, *this).run();
+    Sharing(*this).run(nodes);
+}
+
+} // namespace soma::exec

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "soma/plan.h"
+
+namespace soma::exec {
+
+/// A plan flattened for running: indices only, nothing left to look up.
+///
+/// Slots 0 … n-1 are the nodes', slot n is the graph's input.
+struct Program {
+    /// Waves nested deeper than this run as a sequence: the stack is finite, the result is the same.
+    static constexpr std::uint32_t max_depth = 200;
+
+    struct Op {
+        static constexpr std::uint32_t no_wave = 0xffffffff;
+        std::uint32_t node;         ///< call
+        std::uint32_t wave;         ///< index into `waves`, or no_wave for a call
+        std::uint32_t next;         ///< op that follows in the same sequence
+        std::uint32_t checks_begin; ///< shared slots to look at once this is done
+        std::uint32_t checks_end;
+    };
+    struct Branch {
+        std::uint32_t begin;
+        std::uint32_t end;
+    };
+    struct Wave {
+        std::uint32_t first; ///< into `branches`
+        std::uint32_t count;
+    };
+    /// A value that several nodes read: none of them may modify it.
+    struct Shared {
+        std::uint32_t slot;
+        std::vector<std::uint32_t> readers; ///< nodes, in the order written
+    };
+
+    explicit Program(const Plan& plan);
+
+    std::vector<Op> ops;
+    std::vector<Branch> branches;
+    std::vector<Wave> waves;
+    std::vector<std::uint32_t> reads;       ///< slots
+    std::vector<std::uint32_t> reads_begin; ///< by node; the last entry closes the last range
+    std::vector<std::uint32_t> readers;     ///< by slot: how often it is taken, checks included
+    std::vector<Shared> shared;
+    std::vector<std::uint32_t> shared_of; ///< by slot: index into `shared` + 1, or 0
+    std::vector<std::uint32_t> checks;    ///< indices into `shared`
+    std::vector<std::uint32_t> results;   ///< slots
+
+    [[nodiscard]] std::span<const std::uint32_t> reads_of(std::uint32_t node) const noexcept {
+        return std::span(reads).subspan(reads_begin[node], reads_begin[node + 1] - reads_begin[node]);
+    }
+};
+
+} // namespace soma::exec

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "soma/detail/status.h"
+#include "soma/json.h"
+#include "soma/plugin.h"
+
+namespace soma::exec {
+namespace {
+
+std::int64_t now_ns() noexcept { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+/// splitmix64's finaliser (Steele, Lea, Flood 2014): neighbouring seeds give unrelated numbers.
+std::uint64_t mix(std::uint64_t x) noexcept {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+/// Enters a node that is not re-entrant; false when this thread is inside it already.
+bool lock(Instance& instance) noexcept {
+    const std::uintptr_t me = this_thread();
+    std::uintptr_t nobody = 0;
+    while (!instance.holder.compare_exchange_weak(nobody, me, std::memory_order_acquire, std::memory_order_relaxed)) {
+        if (nobody == me) return false;
+        if (nobody != 0) instance.holder.wait(nobody, std::memory_order_relaxed);
+        nobody = 0;
+    }
+    return true;
+}
+
+void unlock(Instance& instance) noexcept {
+    instance.holder.store(0, std::memory_order_release);
+    instance.holder.notify_one();
+}
+
+/// What a custom backward needs once the run, and perhaps the pipeline, is gone.
+struct BackwardOwner {
+    explicit BackwardOwner(std::shared_ptr<Instance> node) : instance(std::move(node)) {}
+    std::shared_ptr<Instance> instance;
+};
+
+soma_status* run_backward(void* owner, soma_value* saved, soma_value* grads, soma_value** out) {
+    const NodeType& type = static_cast<BackwardOwner*>(owner)->instance->type();
+    try {
+        return type.functions.backward(type.plugin->host(), saved, grads, out);
+    } catch (...) {
+        return detail::status_from_exception(type.plugin->name);
+    }
+}
+
+void release_backward(void* owner) noexcept { delete static_cast<BackwardOwner*>(owner); }
+
+/// Makes the node's own backward part of autograd; `value` becomes what carries it.
+soma_status* attach_backward(const BoundNode& node, soma_value* input, const Value& saved, Value& value) {
+    const detail::Engine* engine = detail::engine();
+    if (engine == nullptr || !engine->grad_enabled()) return nullptr;
+    std::vector<Value> inputs;
+    collect_tensors(Value::share(input), inputs);
+    for (State& state : node.instance->state()) {
+        if (state.parameter) inputs.push_back(std::move(state.value));
+    }
+    auto owner = std::make_unique<BackwardOwner>(node.instance);
+    const detail::BackwardCall call{run_backward, release_backward, owner.release(), node.instance->id().c_str()};
+    soma_value* out = nullptr;
+    soma_status* status =
+        engine->attach_backward(&call, saved.handle(), Value::list(std::move(inputs)).handle(), value.handle(), &out);
+    if (status == nullptr) value = Value::adopt(out);
+    return status;
+}
+
+std::string failed_text(soma_status* status) {
+    std::string text = detail::full_message(status);
+    detail::release_status(status);
+    return text;
+}
+
+} // namespace
+
+std::uintptr_t this_thread() noexcept {
+    static thread_local char marker;
+    return reinterpret_cast<std::uintptr_t>(&marker);
+}
+
+/// One wave under way; lives on the stack of the thread that waits for it.
+struct Run::WaveRun {
+    Run& run;
+    Frame& frame; ///< of the sequence the wave is in
+    const Program::Wave& wave;
+    std::uintptr_t thread;
+    mutable std::atomic<std::uint32_t> failed_at{0xffffffff}; ///< first branch that failed
+};
+
+Run::Run(const Program& program, const std::vector<BoundNode>& nodes, Driver& driver)
+    : program_(program), nodes_(nodes), driver_(driver), store_(program.readers), contexts_(nodes.size()),
+      versions_(program.shared.size()) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        detail::RunContext& context = contexts_[i];
+        const std::string& id = nodes[i].instance->id();
+        context.ctx = {};
+        context.ctx.struct_size = sizeof(soma_ctx);
+        context.ctx.node_id = {id.c_str(), id.size()};
+        context.ctx.device = nodes[i].placed ? nodes[i].device_text.c_str() : nullptr;
+        context.ctx.place = nodes[i].place;
+        context.stop = &stop_;
+        context.magic = detail::run_context_magic;
+    }
+}
+
+Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t run_id) {
+    options_ = &options;
+    failures_.clear();
+    deadline_ns_ = options.timeout ? now_ns() + options.timeout->count() : 0;
+    run_id_ = run_id;
+    seed_ = options.seed ? *options.seed : mix(run_id);
+    const detail::Engine* engine = detail::engine();
+    grad_ = engine == nullptr || engine->grad_enabled();
+    caller_ = this_thread();
+    keep_slots_.clear();
+    kept_.assign(options.keep.size(), Value());
+    for (const std::string& id : options.keep) {
+        const auto at = std::find_if(nodes_.begin(), nodes_.end(),
+                                     [&](const BoundNode& node) { return node.instance->id() == id; });
+        keep_slots_.push_back(static_cast<std::uint32_t>(at - nodes_.begin()));
+    }
+
+    Frame frame;
+    const auto slot = static_cast<std::uint32_t>(nodes_.size());
+    if (program_.readers[slot] > 0) put_result(slot, Value(input).release());
+    const bool done = guarded(0, static_cast<std::uint32_t>(program_.ops.size()), frame);
+    state_.reset();
+
+    Value out;
+    if (done) out = result();
+    store_.clear();
+    if (options.kept != nullptr) *options.kept = std::move(kept_);
+    kept_.clear();
+    std::stable_sort(failures_.begin(), failures_.end(),
+                     [](const Failure& a, const Failure& b) { return a.order < b.order; });
+    return out;
+}
+
+Value Run::result() {
+    if (program_.results.size() == 1) return Value::adopt(store_.take(program_.results.front()));
+    std::vector<Value> values;
+    values.reserve(program_.results.size());
+    for (const std::uint32_t slot : program_.results) values.push_back(Value::adopt(store_.take(slot)));
+    return Value::list(std::move(values));
+}
+
+void Run::find_engine(Frame& frame) {
+    frame.engine = detail::engine();
+    if (frame.engine == nullptr) return;
+    if (frame.wave != nullptr) {
+        if (frame.parent->engine == nullptr) {
+            frame.parent->intraop = frame.engine->intraop_threads();
+        }
+        // The share of each branch depends on the plan alone, never on how many threads there are: results are the same
+        // whatever the number of jobs, and branches together never use more threads than the caller may.
+        frame.intraop = std::max(1, frame.parent->intraop / static_cast<std::int32_t>(frame.wave->wave.count));
+        if (frame.engine->intraop_threads() != frame.intraop) frame.engine->set_intraop_threads(frame.intraop);
+    } else {
+        frame.intraop = frame.engine->intraop_threads();
+    }
+    frame.engine->state_words(&frame.words);
+}
+
+bool Run::sequence(std::uint32_t begin, std::uint32_t end, Frame& frame) {
+    for (std::uint32_t i = begin; i < end; i = program_.ops[i].next) {
+        const Program::Op& op = program_.ops[i];
+        if (!(op.wave == Program::Op::no_wave ? call(i, frame) : wave(op, frame))) return false;
+        if (op.checks_begin != op.checks_end && !check_shared(op)) return false;
+    }
+    return true;
+}
+
+bool Run::guarded(std::uint32_t begin, std::uint32_t end, Frame& frame) noexcept {
+    try {
+        return sequence(begin, end, frame);
+    } catch (...) {
+        // What a node throws never gets here: these are faults of the host (out of memory) or of a progress callback.
+        soma_status* status = detail::status_from_exception("host");
+        fail({2ULL * begin, program_.ops[begin].node, false, "the run failed: " + failed_text(status)});
+        return false;
+    }
+}
+
+bool Run::must_stop(const Frame& frame) noexcept {
+    for (const Frame* at = &frame; at->wave != nullptr; at = at->parent) {
+        if (at->wave->failed_at.load(std::memory_order_relaxed) < at->branch) return true;
+    }
+    return false;
+}
+
+bool Run::wave(const Program::Op& op, Frame& frame) {
+    if (frame.engine == nullptr) find_engine(frame);
+    WaveRun under_way{*this, frame, program_.waves[op.wave], this_thread()};
+    if (frame.engine != nullptr && driver_.jobs() > 1 && state_ == nullptr && caller_ == under_way.thread) {
+        state_ = {frame.engine->state_capture(), frame.engine->state_free};
+    }
+    driver_.run_wave({&Run::run_branch, &under_way, under_way.wave.count});
+    if (frame.engine != nullptr && frame.engine->intraop_threads() != frame.intraop) {
+        frame.engine->set_intraop_threads(frame.intraop);
+    }
+    return under_way.failed_at.load(std::memory_order_acquire) == 0xffffffff;
+}
+
+void Run::run_branch(void* context, std::size_t branch) noexcept {
+    const auto& wave = *static_cast<const WaveRun*>(context);
+    Run& run = wave.run;
+    const Program::Branch& range = run.program_.branches[wave.wave.first + branch];
+    Frame frame;
+    frame.parent = &wave.frame;
+    frame.wave = &wave;
+    frame.branch = static_cast<std::uint32_t>(branch);
+    const detail::Engine* engine = detail::engine();
+    void* guard = nullptr;
+    if (engine != nullptr && run.state_ != nullptr && this_thread() != wave.thread) {
+        guard = engine->state_enter(run.state_.get());
+    }
+    if (!run.guarded(range.begin, range.end, frame)) {
+        std::uint32_t first = wave.failed_at.load(std::memory_order_relaxed);
+        while (first > branch && !wave.failed_at.compare_exchange_weak(first, static_cast<std::uint32_t>(branch),
+                                                                       std::memory_order_acq_rel)) {
+        }
+    }
+    if (guard != nullptr) engine->state_leave(guard);
+}
+
+soma_value* Run::take_input(std::uint32_t node) {
+    const auto reads = program_.reads_of(node);
+    if (reads.size() == 1) return store_.take(reads.front());
+    std::vector<Value> items;
+    items.reserve(reads.size());
+    for (const std::uint32_t slot : reads) items.push_back(Value::adopt(store_.take(slot)));
+    return Value::list(std::move(items)).release();
+}
+
+bool Run::call(std::uint32_t op, Frame& frame) {
+    if (frame.wave != nullptr && must_stop(frame)) return false;
+    if (stopped()) return fail_stopped(op, false);
+    if (frame.engine == nullptr) find_engine(frame);
+
+    const std::uint32_t index = program_.ops[op].node;
+    soma_value* input = take_input(index);
+    soma_outcome outcome{sizeof(soma_outcome), SOMA_OUTCOME_DONE, nullptr, nullptr};
+    soma_status* status = nullptr;
+    if (options_->report == nullptr) {
+        status = forward(index, frame, input, outcome);
+    } else {
+        const std::int64_t begin = now_ns();
+        status = forward(index, frame, input, outcome);
+        NodeReport& report = (*options_->report)[index];
+        report.time = std::chrono::nanoseconds(now_ns() - begin);
+        report.ran = true;
+    }
+    const bool accepted = accept(op, input, outcome, status);
+    detail::release(input);
+    if (!accepted) return false;
+    if (options_->progress) {
+        const std::lock_guard guard(mutex_);
+        options_->progress(nodes_[index].instance->id());
+    }
+    return stopped() ? fail_stopped(op, true) : true;
+}
+
+soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome) {
+    const BoundNode& node = nodes_[index];
+    detail::RunContext& context = contexts_[index];
+    context.ctx.run_id = run_id_;
+    context.ctx.seed = mix(seed_ ^ node.seed_salt);
+    context.ctx.grad_mode = grad_ ? 1 : 0;
+    context.ctx.training = options_->training ? 1 : 0;
+    context.deadline_ns = deadline_ns_;
+
+    const detail::Engine* engine = frame.engine;
+    detail::Borrowed borrowed{};
+    std::int32_t device_before = 0;
+    if (engine != nullptr) {
+        for (const std::uint32_t slot : program_.reads_of(index)) {
+            if (program_.shared_of[slot] == 0) continue;
+            const auto& readers = program_.shared[program_.shared_of[slot] - 1].readers;
+            const auto other =
+                std::find_if(readers.begin(), readers.end(), [&](std::uint32_t r) { return r != index; });
+            if (other == readers.end()) continue;
+            borrowed = {node.instance->id().c_str(), nodes_[*other].instance->id().c_str(), input};
+            engine->set_borrowed(&borrowed);
+            break;
+        }
+        if (node.has_stream) {
+            device_before = engine->exchange_device(node.place);
+            context.ctx.stream = engine->stream(node.place);
+        }
+    }
+    soma_status* status = nullptr;
+    if (!node.reentrant && !lock(*node.instance)) {
+        status = detail::make_status(SOMA_FAILED_PRECONDITION, "it is entered again from inside itself");
+    } else {
+        try {
+            status = node.forward(node.self, &context.ctx, input, &outcome);
+        } catch (...) {
+            status = detail::status_from_exception(node.instance->type().plugin->name);
+        }
+        if (!node.reentrant) unlock(*node.instance);
+    }
+    if (engine != nullptr) {
+        if (node.has_stream) engine->exchange_device({node.place.kind, device_before});
+        if (borrowed.value != nullptr) engine->set_borrowed(nullptr);
+        detail::StateWords words;
+        engine->state_words(&words);
+        if (std::memcmp(&words, &frame.words, sizeof(words)) != 0) engine->state_restore(&frame.words);
+    }
+    return status;
+}
+
+bool Run::accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status) {
+    const std::uint32_t index = program_.ops[op].node;
+    const BoundNode& node = nodes_[index];
+    const auto wrong = [&](const std::string& what) {
+        return fail({2ULL * op, index, false, wrong_message(node, what)});
+    };
+    if (status != nullptr) {
+        if (stopped()) {
+            detail::release_status(status);
+            return fail_stopped(op, true);
+        }
+        return fail({2ULL * op, index, false, status_message(node, status)});
+    }
+    Value saved = Value::adopt(outcome.saved);
+    if (outcome.kind != SOMA_OUTCOME_DONE) {
+        return wrong(fmt::format("it returned an outcome of kind {}, which this host does not know", outcome.kind));
+    }
+    if (outcome.value == nullptr) return wrong("it returned no value");
+    Value value = Value::adopt(outcome.value);
+    try {
+        if (node.has_backward) {
+            if (soma_status* failed = attach_backward(node, input, saved, value)) return wrong(failed_text(failed));
+        }
+        Misplaced misplaced;
+        if (node.placed && !is_on(value.handle(), node.place, misplaced)) {
+            return fail({2ULL * op, index, false, misplaced_message(node, misplaced)});
+        }
+    } catch (const std::exception& error) {
+        return wrong(error.what());
+    }
+    put_result(index, value.release());
+    return true;
+}
+
+void Run::put_result(std::uint32_t slot, soma_value* value) {
+    if (options_->report != nullptr && slot < nodes_.size()) {
+        (*options_->report)[slot].result = summary(Value::share(value));
+    }
+    for (std::size_t i = 0; i < keep_slots_.size(); ++i) {
+        if (keep_slots_[i] == slot) kept_[i] = Value::share(value);
+    }
+    store_.put(slot, value);
+    if (const std::uint32_t shared = program_.shared_of[slot]; shared != 0) versions_[shared - 1] = version_of(slot);
+}
+
+std::uint64_t Run::version_of(std::uint32_t slot) const {
+    const detail::Engine* engine = detail::engine();
+    const soma_value* value = store_.peek(slot);
+    std::uint64_t version = 0;
+    if (engine == nullptr) return version;
+    if (value->kind == SOMA_KIND_TENSOR) {
+        engine->version(value->payload, &version);
+    } else if (value->kind == SOMA_KIND_LIST || value->kind == SOMA_KIND_DICT) {
+        std::vector<Value> tensors;
+        collect_tensors(Value::share(store_.peek(slot)), tensors);
+        for (const Value& tensor : tensors) {
+            std::uint64_t one = 0;
+            engine->version(tensor.handle()->payload, &one);
+            version += one;
+        }
+    }
+    return version;
+}
+
+bool Run::check_shared(const Program::Op& op) {
+    bool intact = true;
+    for (std::uint32_t i = op.checks_begin; i < op.checks_end; ++i) {
+        const std::uint32_t shared = program_.checks[i];
+        const Program::Shared& value = program_.shared[shared];
+        if (intact && version_of(value.slot) != versions_[shared]) {
+            std::vector<std::string> readers;
+            for (const std::uint32_t node : value.readers) readers.push_back(nodes_[node].instance->id());
+            intact = fail({2ULL * op.next - 1, value.readers.front(), false, modified_message(readers)});
+        }
+        store_.drop(value.slot);
+    }
+    return intact;
+}
+
+bool Run::stopped() {
+    if (stop_.load(std::memory_order_relaxed) != running) return true;
+    if (deadline_ns_ == 0 || now_ns() < deadline_ns_) return false;
+    stop_.store(timed_out, std::memory_order_relaxed);
+    return true;
+}
+
+bool Run::fail(Failure failure) {
+    const std::lock_guard guard(mutex_);
+    failures_.push_back(std::move(failure));
+    return false;
+}
+
+bool Run::fail_stopped(std::uint32_t op, bool was_running) {
+    const std::uint32_t node = program_.ops[op].node;
+    std::string message =
+        stop_.load(std::memory_order_relaxed) == timed_out
+            ? fmt::format("run took longer than {:g} s", std::chrono::duration<double>(*options_->timeout).count())
+            : std::string("run cancelled");
+    const std::string& id = nodes_[node].instance->id();
+    message +=
+        was_running ? fmt::format(" while node `{}` was running", id) : fmt::format(" before node `{}` began", id);
+    // What was running says more than what had not begun, so it sorts first.
+    return fail({2ULL * op + (was_running ? 0 : 1ULL << 40), node, true, std::move(message)});
+}
+
+} // namespace soma::exec

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "bound_node.h"
+#include "failure.h"
+#include "program.h"
+#include "soma/detail/engine.h"
+#include "soma/detail/run_context.h"
+#include "soma/executor.h"
+#include "store.h"
+
+namespace soma::exec {
+
+/// Why a run was asked to stop.
+enum Stop : std::uint32_t { running = 0, cancelled = 1, timed_out = 2 };
+
+/// One run of a program. Made once and used again: after the first run nothing here allocates.
+class Run {
+public:
+    Run(const Program& program, const std::vector<BoundNode>& nodes, Driver& driver);
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+    /// The result; or none, and `failures()` says why. Ids in `options.keep` must be the plan's.
+    Value execute(const Value& input, const RunOptions& options, std::uint64_t run_id);
+    /// Ends the run at the next opportunity. From any thread, also when no run is under way.
+    void stop(Stop why) noexcept { stop_.store(why, std::memory_order_relaxed); }
+    /// Of the last `execute`: the one to throw first, then the others as written.
+    [[nodiscard]] std::vector<Failure>& failures() noexcept { return failures_; }
+
+private:
+    struct WaveRun;
+    /// What one thread knows while it works on a sequence.
+    struct Frame {
+        Frame* parent = nullptr;
+        const WaveRun* wave = nullptr; ///< null at the root
+        std::uint32_t branch = 0;
+        std::int32_t intraop = 1;               ///< threads its operators may use
+        const detail::Engine* engine = nullptr; ///< null until the process has one
+        detail::StateWords words{};             ///< the thread's state as every node finds it
+    };
+
+    bool sequence(std::uint32_t begin, std::uint32_t end, Frame& frame);
+    bool guarded(std::uint32_t begin, std::uint32_t end, Frame& frame) noexcept;
+    bool wave(const Program::Op& op, Frame& frame);
+    bool call(std::uint32_t op, Frame& frame);
+    bool check_shared(const Program::Op& op);
+    static void run_branch(void* context, std::size_t branch) noexcept;
+    static void find_engine(Frame& frame);
+
+    [[nodiscard]] soma_value* take_input(std::uint32_t node);
+    soma_status* enter(const BoundNode& node, const soma_ctx& ctx, soma_value* input, soma_outcome& outcome);
+    soma_status* forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome);
+    bool accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status);
+    void put_result(std::uint32_t slot, soma_value* value);
+    [[nodiscard]] std::uint64_t version_of(std::uint32_t slot) const;
+    [[nodiscard]] static bool must_stop(const Frame& frame) noexcept;
+    [[nodiscard]] bool stopped();
+    bool fail(Failure failure);
+    bool fail_stopped(std::uint32_t op, bool was_running);
+    [[nodiscard]] Value result();
+
+    const Program& program_;
+    const std::vector<BoundNode>& nodes_;
+    Driver& driver_;
+    Store store_;
+    std::vector<detail::RunContext> contexts_;
+    std::vector<std::uint64_t> versions_; ///< by shared value, as it was made
+
+    const RunOptions* options_ = nullptr;
+    std::atomic<std::uint32_t> stop_{running};
+    std::int64_t deadline_ns_ = 0;
+    std::uint64_t run_id_ = 0;
+    std::uint64_t seed_ = 0;
+    bool grad_ = false;
+    std::uintptr_t caller_ = 0;   ///< the thread that called `execute`
+    std::shared_ptr<void> state_; ///< the caller's whole thread state, once a worker may need it
+    std::vector<Value> kept_;
+    std::vector<std::uint32_t> keep_slots_;
+    std::mutex mutex_; ///< guards what is rarely written: failures, reports, kept values
+    std::vector<Failure> failures_;
+};
+
+/// An address that differs between threads.
+std::uintptr_t this_thread() noexcept;
+
+} // namespace soma::exec
