@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command.h"
+
+namespace soma::cli {
+
+/// The command line is wrong. The message says what, and the mend.
+class UsageError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// What a command takes, declared once: from it come parsing, the help page and the errors.
+class Arguments {
+public:
+    /// `example` is a command line that works.
+    Arguments(std::string_view command, std::string_view about, std::string_view example);
+
+    /// Positional; a missing one that is required is an error.
+    void positional(std::string_view name, std::string_view doc, std::string& into);
+    void optional_positional(std::string_view name, std::string_view doc, std::optional<std::string>& into);
+    /// `names` as in "-q,--quiet".
+    void flag(std::string_view names, std::string_view doc, bool& into);
+    void option(std::string_view names, std::string_view placeholder, std::string_view doc,
+                std::optional<std::string>& into);
+    /// May be given any number of times.
+    void repeated(std::string_view names, std::string_view placeholder, std::string_view doc,
+                  std::vector<std::string>& into);
+
+    /// Fills in what was declared. False: help was asked for and has been printed. Throws `UsageError`.
+    [[nodiscard]] bool parse(Args args) const;
+
+    /// The page that `--help` prints.
+    [[nodiscard]] std::string help() const;
+
+private:
+    struct Entry {
+        std::string names;
+        std::string placeholder;
+        std::string doc;
+        bool positional;
+        bool required;
+        bool repeated;
+        std::function<void(const std::string&)> take; ///< empty: a flag
+        bool* flag;
+    };
+
+    [[nodiscard]] std::string unexpected(const std::string& argument) const;
+
+    std::string command_;
+    std::string about_;
+    std::string example_;
+    std::vector<Entry> entries_;
+};
+
+/// A whole number from `least` to `greatest`; `what` names it in the error: "`--jobs`".
+std::uint64_t whole_number(std::string_view text, std::string_view what, std::uint64_t least, std::uint64_t greatest);
+/// A number of seconds greater than 0.
+double seconds(std::string_view text, std::string_view what);
+
+} // namespace soma::cli

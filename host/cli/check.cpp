@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "command.h"
+#include "console.h"
+#include "graph.h"
+#include "soma/error.h"
+#include "soma/json.h"
+#include "soma/machine.h"
+#include "soma/plan.h"
+
+namespace soma::cli {
+
+namespace {
+
+/// All that is wrong, short of running.
+std::vector<Problem> find_problems(const Work& work, bool here) {
+    std::vector<Problem> found = problems(work);
+    try {
+        (void)compile(work.wired.graph);
+    } catch (const GraphError& error) {
+        found.push_back({Exit::not_valid, error.what()});
+    }
+    if (!here) return found;
+    try {
+        if (work.simulated != 0) simulate_cuda(work.simulated);
+        preflight(work.wired.placement);
+    } catch (const PlacementError& error) {
+        found.push_back({Exit::not_valid, error.what()});
+    }
+    return found;
+}
+
+} // namespace
+
+Exit check_command(Args args) {
+    Arguments arguments("check", "Checks everything short of running: grammar, types, configurations, placement.",
+                        "somatize check --here 'text.tokenize >> nn.encoder.on(\"cpu\")'");
+    GraphOptions options;
+    bool here = false;
+    options.declare(arguments);
+    arguments.flag("--here", "also that this machine has the devices", here);
+    if (!arguments.parse(args)) return Exit::ok;
+
+    const Work work = load(options);
+    const std::vector<Problem> found = find_problems(work, here);
+    Exit exit = Exit::ok;
+    for (const Problem& problem : found) {
+        if (exit != Exit::plugin_refused) exit = problem.exit;
+    }
+    const std::size_t nodes = work.wired.graph.size();
+    const std::size_t placed = work.wired.placement.size();
+    if (options.json) {
+        std::vector<Value> messages;
+        for (const Problem& problem : found) messages.emplace_back(problem.message);
+        std::vector<std::pair<std::string, Value>> out{{"ok", found.empty()},
+                                                       {"nodes", static_cast<std::int64_t>(nodes)},
+                                                       {"placed", static_cast<std::int64_t>(placed)},
+                                                       {"problems", Value::list(std::move(messages))}};
+        if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
+        write_out(to_json(Value::dict(std::move(out)), 2) + "\n");
+        return exit;
+    }
+    for (const Problem& problem : found) report_error(problem.message);
+    if (!found.empty()) return exit;
+    std::string text = work.simulated != 0 ? simulated_header(work) + "\n" : "";
+    text += fmt::format("ok: {} node{}, {} placed{}\n", nodes, nodes == 1 ? "" : "s", placed,
+                        here ? ", every device is here" : "");
+    write_out(text);
+    return exit;
+}
+
+} // namespace soma::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input.h"
+
+#include <fmt/format.h>
+#include <span>
+#include <system_error>
+
+#include "arguments.h"
+#include "files.h"
+#include "soma/error.h"
+#include "soma/json.h"
+
+namespace soma::cli {
+
+namespace {
+
+Value text_or_json(const std::string& text) {
+    try {
+        return parse_json(text);
+    } catch (const ValueError&) {
+        return text;
+    }
+}
+
+std::string read(const std::string& name) {
+    try {
+        return name == "-" ? read_standard_input() : read_file(name);
+    } catch (const std::system_error& failure) {
+        throw UsageError(fmt::format("--in @{}: {}", name, failure.what()));
+    }
+}
+
+} // namespace
+
+Value read_input(const std::string& argument) {
+    if (!argument.starts_with('@')) {
+        try {
+            return text_or_json(argument);
+        } catch (const ValueError& error) {
+            throw UsageError(fmt::format("--in: {}; `--in @FILE` reads bytes from a file", error.what()));
+        }
+    }
+    if (argument.starts_with("@@")) return argument.substr(1);
+    const std::string held = read(argument.substr(1));
+    try {
+        return text_or_json(held);
+    } catch (const ValueError&) {
+        return Value::bytes(std::as_bytes(std::span(held)));
+    }
+}
+
+} // namespace soma::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "soma/plan.h"
+
+#include <fmt/format.h>
+
+#include "command.h"
+#include "console.h"
+#include "graph.h"
+#include "soma/json.h"
+
+namespace soma::cli {
+
+Exit plan_command(Args args) {
+    Arguments arguments("plan", "Shows when nodes run: in sequence, and in waves whose branches run side by side.",
+                        "somatize plan 'text.tokenize >> (nn.bag | nn.encoder) >> flow.join'");
+    GraphOptions options;
+    options.declare(arguments);
+    if (!arguments.parse(args)) return Exit::ok;
+
+    const Work work = load(options);
+    require_valid(work);
+    const Plan plan = compile(work.wired.graph);
+    if (options.json) {
+        std::vector<std::pair<std::string, Value>> out{{"plan", parse_json(plan.to_json())},
+                                                       {"width", static_cast<std::int64_t>(plan.width())}};
+        if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
+        write_out(to_json(Value::dict(std::move(out)), 2) + "\n");
+        return Exit::ok;
+    }
+    std::string text = plan.str();
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    if (work.simulated != 0) text.insert(0, simulated_header(work) + "\n\n");
+    write_out(text);
+    return Exit::ok;
+}
+
+} // namespace soma::cli

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+
+#include "command.h"
+#include "console.h"
+#include "graph.h"
+#include "input.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "readable.h"
+#include "soma/error.h"
+#include "soma/json.h"
+#include "soma/machine.h"
+#include "soma/pipeline.h"
+#include "table.h"
+
+namespace soma::cli {
+
+namespace {
+
+struct RunArguments {
+    GraphOptions graph;
+    std::optional<std::string> in;
+    std::optional<std::string> jobs;
+    std::optional<std::string> seed;
+    std::optional<std::string> timeout;
+    bool train = false;
+    bool quiet = false;
+
+    void declare(Arguments& arguments) {
+        graph.declare(arguments);
+        arguments.option("--in", "VALUE|@FILE",
+                         "the graph's input: JSON, else text; @FILE reads a file, @- standard input", in);
+        arguments.option("-j,--jobs", "N", "run at most N branches at once; else one a core", jobs);
+        arguments.option("--seed", "N", "seed of weights and of random nodes; the same seed gives the same result",
+                         seed);
+        arguments.option("--timeout", "SECONDS", "give up after so long, naming the node that was running", timeout);
+        arguments.flag("--train", "run in training mode", train);
+        arguments.flag("-q,--quiet", "print the result only: no table, no progress, no warnings", quiet);
+    }
+};
+
+/// What came of one item.
+struct Outcome {
+    Value result;
+    std::vector<NodeReport> nodes;
+    std::vector<std::string> failures; ///< empty: it worked
+    Exit exit = Exit::ok;
+};
+
+/// A pipeline with everything that its runs have in common.
+class Runner {
+public:
+    Runner(Pipeline pipeline, RunOptions options, bool show_progress)
+        : pipeline_(std::move(pipeline)), options_(std::move(options)), show_progress_(show_progress) {}
+
+    Outcome run(const Value& input) {
+        Outcome outcome;
+        RunOptions options = options_;
+        options.report = &outcome.nodes;
+        std::unique_ptr<Progress> progress;
+        if (show_progress_) {
+            progress = std::make_unique<Progress>(pipeline_.plan().nodes.size());
+            options.progress = [&progress](const std::string& node) { progress->done(node); };
+        }
+        const Interrupt interrupt([this] { pipeline_.cancel(); });
+        try {
+            outcome.result = pipeline_.run(input, options);
+        } catch (const NodeError& error) {
+            fail(outcome, error, Exit::run_failed);
+        } catch (const CancelledError& error) {
+            fail(outcome, error, Interrupt::came() ? Interrupt::exit() : Exit::run_failed);
+        }
+        return outcome;
+    }
+
+private:
+    void fail(Outcome& outcome, const Error& error, Exit exit) const {
+        outcome.exit = exit;
+        outcome.failures.emplace_back(error.what());
+        for (std::string& failure : pipeline_.failures()) {
+            if (failure != outcome.failures.front()) outcome.failures.push_back(std::move(failure));
+        }
+    }
+
+    Pipeline pipeline_;
+    RunOptions options_;
+    bool show_progress_;
+};
+
+double milliseconds(std::chrono::nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+/// Node, device, time, result; all times in the unit that suits the longest.
+std::string table_of(const std::vector<NodeReport>& nodes, const Work& work) {
+    double longest = 0;
+    for (const NodeReport& node : nodes) longest = std::max(longest, milliseconds(node.time));
+    const bool in_seconds = longest >= 10'000;
+    Table table({"node", "device", "time", "result"});
+    table.align(2, Table::Align::right);
+    for (const NodeReport& node : nodes) {
+        std::string time = "-";
+        if (node.ran) {
+            const double ms = milliseconds(node.time);
+            time = in_seconds ? fmt::format("{:.3f} s", ms / 1000) : fmt::format("{:.3f} ms", ms);
+        }
+        table.row({node.node, device_label(work, node.node), time, node.result});
+    }
+    const std::string header = simulated_header(work);
+    return (header.empty() ? "" : header + "\n") + table.str();
+}
+
+std::string json_of(const Outcome& outcome, const Work& work) {
+    std::vector<Value> nodes;
+    for (const NodeReport& node : outcome.nodes) {
+        nodes.push_back(Value::dict({{"node", node.node},
+                                     {"device", node.device ? Value(node.device->str()) : Value()},
+                                     {"ran", node.ran},
+                                     {"milliseconds", milliseconds(node.time)},
+                                     {"result", node.result}}));
+    }
+    std::vector<std::pair<std::string, Value>> out;
+    if (outcome.failures.empty()) {
+        out.emplace_back("result", outcome.result);
+    } else {
+        std::vector<Value> failures(outcome.failures.begin(), outcome.failures.end());
+        out.emplace_back("failures", Value::list(std::move(failures)));
+    }
+    out.emplace_back("nodes", Value::list(std::move(nodes)));
+    if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
+    return to_json(Value::dict(std::move(out)), 2) + "\n";
+}
+
+Exit show(const Outcome& outcome, const Work& work, const RunArguments& arguments) {
+    for (std::size_t i = 0; i < outcome.failures.size(); ++i) {
+        report_error(i == 0 ? outcome.failures[i] : "also: " + outcome.failures[i]);
+    }
+    if (arguments.graph.json) {
+        write_out(json_of(outcome, work));
+    } else if (outcome.failures.empty()) {
+        std::string text = readable(outcome.result);
+        if (!arguments.quiet) text += "\n" + table_of(outcome.nodes, work);
+        write_out(text);
+    }
+    return outcome.exit;
+}
+
+} // namespace
+
+Exit run_command(Args args) {
+    Arguments arguments("run", "Runs a graph on an input and prints what comes out.",
+                        "somatize run 'text.tokenize >> nn.encoder.on(\"cpu\")' --in 'some text'");
+    RunArguments given;
+    given.declare(arguments);
+    if (!arguments.parse(args)) return Exit::ok;
+
+    PipelineOptions pipeline_options;
+    RunOptions run_options;
+    run_options.training = given.train;
+    if (given.jobs) pipeline_options.jobs = whole_number(*given.jobs, "--jobs", 1, 4096);
+    if (given.seed) {
+        pipeline_options.seed = whole_number(*given.seed, "--seed", 0, UINT64_MAX);
+        run_options.seed = pipeline_options.seed;
+    }
+    if (given.timeout) {
+        run_options.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
+            std::chrono::duration<double>(seconds(*given.timeout, "--timeout")));
+    }
+
+    Work work = load(given.graph, !given.quiet);
+    require_valid(work);
+    const Value input = given.in ? read_input(*given.in) : Value();
+    if (work.simulated != 0) simulate_cuda(work.simulated);
+    // Before any node is made: what is made already goes where it is placed.
+    preflight(work.wired.placement);
+
+    Runner runner(Pipeline(work.wired.graph, work.catalog, work.wired.placement, pipeline_options),
+                  std::move(run_options), !given.quiet && stderr_is_terminal());
+    return show(runner.run(input), work, given);
+}
+
+} // namespace soma::cli
