@@ -27,9 +27,10 @@ public:
     /// The outermost module of a node; its tensors are made where the node is placed, on cpu when it is not.
     explicit Module(const Create& create)
         : owned_{std::make_unique<State>()}, state_{owned_.get()}, device_{create.device().value_or("cpu")} {}
-    /// A module within another, which must outlive it.
+    /// A module within another, which must outlive it; an empty name puts its tensors among the other's own.
     Module(Module& parent, std::string_view name)
-        : state_{parent.state_}, device_{parent.device_}, prefix_{parent.prefix_ + std::string{name} + "."} {}
+        : state_{parent.state_}, device_{parent.device_}, prefix_{parent.prefix_ + std::string{name} +
+                                                                  (name.empty() ? "" : ".")} {}
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
