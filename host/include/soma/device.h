@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "soma/abi.h"
 #include "soma/export.h"
@@ -26,6 +27,8 @@ enum class DeviceKind : std::int32_t {
 SOMA_API std::string_view to_string(DeviceKind kind) noexcept;
 /// Whether devices of the kind are numbered.
 SOMA_API bool has_index(DeviceKind kind) noexcept;
+/// Every kind, in the order declared.
+SOMA_API std::vector<DeviceKind> device_kinds();
 
 /// A device as a node is told it: `cpu`, `cuda:0`, `meta`, …; written exactly the way torch writes it.
 ///
@@ -37,7 +40,8 @@ public:
     explicit Device(DeviceKind kind, std::optional<int> index = std::nullopt);
     /// Reads a device; the round trip with `str()` is exact. Throws `DeviceError` that says what is wrong and the mend.
     static Device parse(std::string_view text);
-    /// From the ABI's numbers; nullopt when it is no device that can be declared (none, other).
+    /// From the ABI's numbers; nullopt when it is no device that can be declared (none, other). Where a kind has no index
+    /// it does not count: `mps` and `mps:0` are one place.
     static std::optional<Device> from_place(soma_place place) noexcept;
 
     [[nodiscard]] DeviceKind kind() const noexcept { return kind_; }

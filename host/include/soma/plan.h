@@ -19,6 +19,8 @@ class SOMA_API Plan {
 public:
     /// The value written by the graph's outside: what `run` was given.
     static constexpr std::uint32_t graph_input = 0xffffffff;
+    /// No plan nests deeper, so that one may be walked by recursion; what would is a sequence instead.
+    static constexpr std::uint32_t max_depth = 500;
 
     enum class Kind : std::uint8_t {
         sequence, ///< its parts one after the other, on one thread
@@ -55,8 +57,11 @@ public:
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// Plans a graph. Series-parallel parts become sequences and waves; a part that is not series-parallel becomes a sequence
-/// in an order that respects every edge. Linear in nodes and edges. A cycle is a `GraphError` that prints the cycle.
+/// Plans a graph. Its series-parallel parts become sequences and waves, whatever edges say the same again (a skip
+/// connection past a branch); a part that is not series-parallel becomes a sequence of its series-parallel pieces, in an
+/// order that respects every edge. Parts with no edge between them are branches, at the root too. Branches stand in the
+/// order of the first node in each; a wave is never directly in a wave, nor a sequence in a sequence. Linear in nodes and
+/// edges. A cycle is a `GraphError` that prints the cycle.
 SOMA_API Plan compile(const Graph& graph);
 
 } // namespace soma

@@ -19,14 +19,18 @@ namespace soma {
 ///
 ///     node("text.tokenize") >> (node("nn.encoder").on("cuda:0") | node("nn.bag").on("cuda:1")) >> node("flow.join")
 ///
-/// `>>` binds tighter than `|`; both are associative. In `(a | b) >> (c | d)` both c and d read the list of two.
+/// `>>` binds tighter than `|`; both are associative. `a >> b` makes every node at the end of a an input of every node at
+/// the start of b: in `(a | b) >> (c | d)` both c and d read the list of two. A piece may be used several times, and is
+/// the same nodes each time: `(t >> a) | (t >> b)` with one t is three nodes. Safe to share between threads. Everything
+/// here throws `GraphError` for a wire that was moved from.
 class SOMA_API Wire {
 public:
-    /// Places every node of the piece that is not placed yet: the innermost `.on()` wins. Throws `DeviceError` here, where
-    /// it was written.
+    /// Places every node of the piece that is not placed in it yet: the innermost `.on()` wins. Throws `DeviceError` here,
+    /// where it was written.
     [[nodiscard]] Wire on(std::string_view device) const;
     [[nodiscard]] Wire on(Device device) const;
-    /// Names the one node this wire is; a wire of several nodes is a `GraphError`. Commutes with `.on()`.
+    /// Names the one node this wire is; a wire of several nodes is a `GraphError`, and so is a malformed id. Commutes with
+    /// `.on()`.
     [[nodiscard]] Wire named(std::string_view id) const;
 
     SOMA_API friend Wire operator>>(const Wire& first, const Wire& then);
@@ -40,7 +44,8 @@ private:
     std::shared_ptr<const Expression> expression_;
 };
 
-/// One new node of a type. Its configuration is checked later, against the catalog.
+/// One new node of a type. Its configuration is checked later, against the catalog. A malformed type is a `GraphError`, an
+/// argument given twice a `ValueError`.
 SOMA_API Wire node(std::string_view type, std::vector<std::pair<std::string, Value>> config = {});
 
 /// What a wire says: what, and where.
@@ -49,7 +54,10 @@ struct Wired {
     Placement placement;
 };
 
-/// Numbers and names the nodes in the order written. Throws `GraphError` for two equal explicit ids, `.named` on several.
+/// Numbers and names the nodes in the order written, a piece used several times where it is met first. A default id never
+/// takes an explicit one, also when that comes later. Linear in nodes and edges, and no deeper than one call however long
+/// the wire. Throws `GraphError` for two equal explicit ids, two names or two devices for one node, an edge written twice, a
+/// node wired to itself and a cycle.
 SOMA_API Wired build(const Wire& wire);
 
 } // namespace soma
