@@ -58,5 +58,12 @@ function(soma_target_settings target)
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror -fstack-protector-strong)
-  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,-z,relro)
+  target_link_options(${target} PRIVATE -Wl,-z,now -Wl,-z,relro)
+  if(SOMATIZE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${SOMATIZE_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${SOMATIZE_SANITIZE})
+  else()
+    # A sanitizer's own symbols are in the program, not in each library.
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
 endfunction()

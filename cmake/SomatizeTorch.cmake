@@ -3,8 +3,8 @@
 #
 # It is looked for beside CMAKE_PREFIX_PATH, Torch_ROOT and Torch_DIR, then on the system: a distribution's package, an
 # unpacked archive, a Python wheel (its `torch` folder, or what `torch.utils.cmake_prefix_path` says). libtorch's own
-# CMake package is not used: it changes CMAKE_CXX_FLAGS, and asks for Protobuf, or for a CUDA toolkit, to link three
-# shared libraries that need neither.
+# CMake package is not used: it asks for Protobuf, or for a CUDA toolkit, and changes its caller's flags, to link three
+# shared libraries that need none of it.
 #
 # Sets SOMATIZE_TORCH_VERSION. In the installed package a libtorch that does not do makes the component `torch` not
 # found; in this tree it ends the configuration.

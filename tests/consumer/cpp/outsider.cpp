@@ -56,5 +56,6 @@ const soma_plugin_info info = [] {
 } // namespace
 
 const soma_entry soma_plugin_entry = {
-    SOMA_PLUGIN_MAGIC, sizeof(soma_entry), SOMA_ABI_MAJOR, 0, SOMA_ABI_MINOR, 0, &info, register_nodes, nullptr, nullptr,
+    SOMA_PLUGIN_MAGIC, sizeof(soma_entry), SOMA_ABI_MAJOR, 0, SOMA_ABI_MINOR, 0, &info, register_nodes, nullptr,
+    nullptr,
 };
