@@ -14,11 +14,17 @@ namespace soma::cli {
 
 namespace {
 
-Value text_or_json(const std::string& text) {
+Value text_or_json(const std::string& text, const std::string& said) {
+    Value value;
     try {
-        return parse_json(text);
+        value = parse_json(text);
     } catch (const ValueError&) {
         return text;
+    }
+    try {
+        return tensors_from_json(value);
+    } catch (const ValueError& error) {
+        throw UsageError(fmt::format("{}: {}", said, error.what()));
     }
 }
 
@@ -35,7 +41,7 @@ std::string read(const std::string& name) {
 Value read_input(const std::string& argument) {
     if (!argument.starts_with('@')) {
         try {
-            return text_or_json(argument);
+            return text_or_json(argument, "--in");
         } catch (const ValueError& error) {
             throw UsageError(fmt::format("--in: {}; `--in @FILE` reads bytes from a file", error.what()));
         }
@@ -43,7 +49,7 @@ Value read_input(const std::string& argument) {
     if (argument.starts_with("@@")) return argument.substr(1);
     const std::string held = read(argument.substr(1));
     try {
-        return text_or_json(held);
+        return text_or_json(held, fmt::format("--in {}", argument));
     } catch (const ValueError&) {
         return Value::bytes(std::as_bytes(std::span(held)));
     }

@@ -70,16 +70,16 @@ public:
         try {
             outcome.result = pipeline_.run(input, options);
         } catch (const NodeError& error) {
-            fail(outcome, error, Exit::run_failed);
+            fail(outcome, error);
         } catch (const CancelledError& error) {
-            fail(outcome, error, Interrupt::came() ? Interrupt::exit() : Exit::run_failed);
+            fail(outcome, error);
         }
         return outcome;
     }
 
 private:
-    void fail(Outcome& outcome, const Error& error, Exit exit) const {
-        outcome.exit = exit;
+    void fail(Outcome& outcome, const Error& error) const {
+        outcome.exit = Interrupt::came() ? Interrupt::exit() : Exit::run_failed;
         outcome.failures.emplace_back(error.what());
         for (std::string& failure : pipeline_.failures()) {
             if (failure != outcome.failures.front()) outcome.failures.push_back(std::move(failure));
@@ -171,8 +171,8 @@ Exit run_command(Args args) {
 
     Work work = load(given.graph, !given.quiet);
     require_valid(work);
-    const Value input = given.in ? read_input(*given.in) : Value();
     if (work.simulated != 0) simulate_cuda(work.simulated);
+    const Value input = given.in ? read_input(*given.in) : Value();
     // Before any node is made: what is made already goes where it is placed.
     preflight(work.wired.placement);
 
