@@ -30,7 +30,7 @@ Finished without_probe(std::vector<std::string> args) {
 
 /// The tests' plugin, cut in half: it still mentions the types that it would give.
 void write_broken_probe(const fs::path& file) {
-    std::string bytes = soma::test::read_file(soma::test::probe_plugins() / "probe.soma.so");
+    std::string bytes = soma::test::read_file(soma::test::probe_plugins() / "cliprobe.soma.so");
     // Another machine's code: refused by its header, with all the rest in place.
     REQUIRE(bytes.size() > 64);
     bytes[18] = static_cast<char>(0xf3);
@@ -89,7 +89,7 @@ TEST_CASE("inspect shows a node type one fact a line") {
           "  Flags    re-entrant\n"
           "  Plugin   probe 1.2.3\n"
           "  File     " +
-              fs::canonical(soma::test::probe_plugins() / "probe.soma.so").string() +
+              fs::canonical(soma::test::probe_plugins() / "cliprobe.soma.so").string() +
               "\n\n"
               "Configuration\n"
               "  seconds  float, 60.0 by default, from 0 to 600  how long to wait\n"
@@ -113,9 +113,9 @@ TEST_CASE("inspect shows a plugin by its name and by its file") {
         INFO(part);
         CHECK(has(named.out, part));
     }
-    const std::string file = (soma::test::probe_plugins() / "probe.soma.so").string();
+    const std::string file = (soma::test::probe_plugins() / "cliprobe.soma.so").string();
     CHECK(somatize({"inspect", file}).out == named.out);
-    CHECK(somatize({"inspect", "probe.soma.so"}).out == named.out);
+    CHECK(somatize({"inspect", "cliprobe.soma.so"}).out == named.out);
 }
 
 TEST_CASE("inspect as JSON says the same of types and plugins") {
@@ -138,7 +138,7 @@ TEST_CASE("inspect of an unknown name offers the nearest") {
 }
 
 TEST_CASE("a plugin is named by its folder or by its file") {
-    const std::string file = (soma::test::probe_plugins() / "probe.soma.so").string();
+    const std::string file = (soma::test::probe_plugins() / "cliprobe.soma.so").string();
     for (const std::string& where : std::vector<std::string>{soma::test::probe_plugins().string(), file}) {
         const Finished done = without_probe({"run", "probe.echo", "--in", "7", "--quiet", "--plugins", where});
         CHECK(done.exit == 0);
@@ -168,7 +168,7 @@ TEST_CASE("a refused plugin that nobody needs is one line of warning") {
 
 TEST_CASE("a refused plugin that the graph needs ends the program with 4 and the reason") {
     const TemporaryFolder folder;
-    write_broken_probe(folder.path() / "probe.soma.so");
+    write_broken_probe(folder.path() / "cliprobe.soma.so");
     for (const std::string command : {"run", "plan", "devices", "draw", "check"}) {
         const Finished done = without_probe({command, "probe.echo", "--plugins", folder.path().string()});
         INFO(done.err);
@@ -177,14 +177,14 @@ TEST_CASE("a refused plugin that the graph needs ends the program with 4 and the
         const auto error = done.err.find("somatize: error: ");
         REQUIRE(error != std::string::npos);
         CHECK(has(done.err.substr(error), "probe.echo"));
-        CHECK(has(done.err.substr(error), "probe.soma.so"));
+        CHECK(has(done.err.substr(error), "cliprobe.soma.so"));
         CHECK(has(done.err.substr(error), "machine"));
     }
 }
 
 TEST_CASE("a refused plugin is told also where a type of it is inspected") {
     const TemporaryFolder folder;
-    write_broken_probe(folder.path() / "probe.soma.so");
+    write_broken_probe(folder.path() / "cliprobe.soma.so");
     CHECK(without_probe({"inspect", "probe.echo", "--plugins", folder.path().string()}).exit == 4);
     CHECK(without_probe({"inspect", "probe", "--plugins", folder.path().string()}).exit == 4);
 }
@@ -204,9 +204,9 @@ TEST_CASE("a plugin file that was named and is refused ends the program with 4")
 }
 
 TEST_CASE("a misspelt plugin file offers the nearest") {
-    const Finished done = somatize({"nodes", "--plugins", (soma::test::probe_plugins() / "prob.soma.so").string()});
+    const Finished done = somatize({"nodes", "--plugins", (soma::test::probe_plugins() / "cliprob.soma.so").string()});
     CHECK(done.exit == 2);
-    CHECK(has(done.err, "did you mean `probe.soma.so`?"));
+    CHECK(has(done.err, "did you mean `cliprobe.soma.so`?"));
 }
 
 TEST_CASE("folders of the environment that are not there are left out in silence") {

@@ -163,7 +163,7 @@ Finished somatize(std::vector<std::string> args, std::string input) {
     return run(launch);
 }
 
-fs::path probe_plugins() { return test_plugins("probe"); }
+fs::path probe_plugins() { return test_plugins("cliprobe"); }
 
 bool appears(const fs::path& file) {
     for (int i = 0; i < 5000; ++i) {
