@@ -23,7 +23,7 @@ Value plain(const Value& value) {
 }
 
 Value result_of(const std::string& operation, std::string_view input) {
-    return plain(parse_json(run_json("probe.ops(name=\"" + operation + "\")", input)));
+    return plain(parse_json(run_json("sample.ops(name=\"" + operation + "\")", input)));
 }
 
 bool close(const Value& a, const Value& b) {
@@ -138,15 +138,15 @@ TEST_CASE("operations of the SDK on negative numbers") {
 }
 
 TEST_CASE("a tensor tells the SDK what it is") {
-    CHECK(parse_json(run_json("probe.ops(name=\"facts\")", R"([{"tensor": [[1, 2, 3]], "dtype": "int64"}])")) ==
+    CHECK(parse_json(run_json("sample.ops(name=\"facts\")", R"([{"tensor": [[1, 2, 3]], "dtype": "int64"}])")) ==
           parse_json(R"({"device": "cpu", "dtype": "int64", "sizes": [1, 3], "text": "[1, 3]", "numel": 3, "dim": 2,
                          "last": 3, "grad": false})"));
-    CHECK(summary(run("probe.ops(name=\"empty\")", Value::list({}))) == "tensor float32[2, 3] on cpu");
+    CHECK(summary(run("sample.ops(name=\"empty\")", Value::list({}))) == "tensor float32[2, 3] on cpu");
 }
 
 TEST_CASE("the SDK lends memory only as what it is") {
     const auto fails = [](const std::string& name) {
-        return failure_json("probe.ops(name=\"" + name + "\")", R"([{"tensor": [[1.0, 2.0], [3.0, 4.0]]}])");
+        return failure_json("sample.ops(name=\"" + name + "\")", R"([{"tensor": [[1.0, 2.0], [3.0, 4.0]]}])");
     };
     CHECK(holds(fails("memory of another dtype"), "the tensor's elements are float32, not float64"));
     CHECK(holds(fails("memory not contiguous"), "the tensor is not contiguous: call contiguous() first"));

@@ -14,7 +14,7 @@ const Catalog& catalog() {
     static const Catalog all = [] {
         Catalog catalog;
         catalog.load_directory(shipped_plugins());
-        catalog.load_directory(test_plugins("probe"));
+        catalog.load_directory(test_plugins("sample"));
         return catalog;
     }();
     return all;

@@ -13,7 +13,7 @@
 /// Running one small graph of shipped and test nodes.
 namespace soma::test {
 
-/// The shipped plugins and the plugin `probe`.
+/// The shipped plugins and the plugin `sample`.
 const Catalog& catalog();
 
 /// Runs a graph written in the wire language. Results are those of seed 1.

@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace probe {
+namespace sample {
 namespace {
 
 using namespace soma::sdk;
@@ -203,4 +203,4 @@ Operation find_operation(const std::string& name) {
     return found->second;
 }
 
-} // namespace probe
+} // namespace sample

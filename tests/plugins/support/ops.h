@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace probe {
+namespace sample {
 
 /// An operation over the tensors it is given.
 using Operation = soma::sdk::Value (*)(const std::vector<soma::sdk::Tensor>& arguments);
@@ -14,4 +14,4 @@ using Operation = soma::sdk::Value (*)(const std::vector<soma::sdk::Tensor>& arg
 /// By name; an unknown one throws.
 Operation find_operation(const std::string& name);
 
-} // namespace probe
+} // namespace sample

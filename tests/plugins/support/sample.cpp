@@ -4,13 +4,13 @@
 
 #include "ops.h"
 
-namespace probe {
+namespace sample {
 namespace {
 
 using namespace soma::sdk;
 
 struct Context : Node {
-    static NodeType describe() { return NodeType{"probe.ctx"}.doc("Says what it was told, as text.").reentrant(); }
+    static NodeType describe() { return NodeType{"sample.ctx"}.doc("Says what it was told, as text.").reentrant(); }
     using Node::Node;
 
     Value forward(const Ctx& ctx, const Value&) {
@@ -27,20 +27,20 @@ struct Context : Node {
 
 /// Knows nothing of tensors, only how to say where it is.
 struct Box {
-    static constexpr const char* type_id = "probe.box/1";
+    static constexpr const char* type_id = "sample.box/1";
     soma_place where;
     soma_place place() const { return where; }
 };
 
 /// Has nothing to say of where it is.
 struct Note {
-    static constexpr const char* type_id = "probe.note/1";
+    static constexpr const char* type_id = "sample.note/1";
     std::string text;
 };
 
 struct BoxNode : Node {
     static NodeType describe() {
-        return NodeType{"probe.box"}
+        return NodeType{"sample.box"}
             .doc("Gives an opaque value that says it is on a device.")
             .config(Int("kind").required())
             .config(Int("index").defaults(0));
@@ -55,20 +55,20 @@ private:
 };
 
 struct NoteNode : Node {
-    static NodeType describe() { return NodeType{"probe.note"}.doc("Wraps a text in an opaque value."); }
+    static NodeType describe() { return NodeType{"sample.note"}.doc("Wraps a text in an opaque value."); }
     using Node::Node;
     Value forward(const Ctx&, const Value& input) { return Opaque<Note>::make(Note{std::string{input.as_string()}}); }
 };
 
 struct Unwrap : Node {
-    static NodeType describe() { return NodeType{"probe.unwrap"}.doc("Reads the text out of what probe.note gave."); }
+    static NodeType describe() { return NodeType{"sample.unwrap"}.doc("Reads the text out of what sample.note gave."); }
     using Node::Node;
     Value forward(const Ctx&, const Value& input) { return Opaque<Note>::get(input).text; }
 };
 
 struct Throws : Node {
     static NodeType describe() {
-        return NodeType{"probe.throws"}
+        return NodeType{"sample.throws"}
             .doc("Fails.")
             .config(String("what").required())
             .config(Bool("when_made").defaults(false));
@@ -104,7 +104,7 @@ private:
 
 struct Echo : Node {
     static NodeType describe() {
-        return NodeType{"probe.echo"}.doc("Takes its input apart and puts it together anew.").reentrant();
+        return NodeType{"sample.echo"}.doc("Takes its input apart and puts it together anew.").reentrant();
     }
     using Node::Node;
     Value forward(const Ctx&, const Value& input) { return again(input); }
@@ -135,14 +135,14 @@ private:
 
 struct Stays : Node {
     static NodeType describe() {
-        return NodeType{"probe.stays"}.doc("Ignores where it is placed and stays on the cpu.");
+        return NodeType{"sample.stays"}.doc("Ignores where it is placed and stays on the cpu.");
     }
     using Node::Node;
     Value forward(const Ctx&, const Value&) { return List{"fine", Dict{{"mask", zeros({2})}}}; }
 };
 
 struct Writes : Node {
-    static NodeType describe() { return NodeType{"probe.writes"}.doc("Writes into its input."); }
+    static NodeType describe() { return NodeType{"sample.writes"}.doc("Writes into its input."); }
     using Node::Node;
     Value forward(const Ctx&, const Value& input) { return call("aten::add_", "Scalar", {input, 1}); }
 };
@@ -150,7 +150,7 @@ struct Writes : Node {
 /// x² by raw memory: autograd sees nothing of it, the node says its gradient itself.
 struct Square : Node {
     static NodeType describe() {
-        return NodeType{"probe.square"}
+        return NodeType{"sample.square"}
             .doc("Squares float64 numbers with raw memory.")
             .differentiable()
             .example(R"({"tensor": [1.0, -2.0, 3.0], "dtype": "float64"})");
@@ -177,7 +177,7 @@ struct Part : Module {
 
 struct Keeps : Node {
     static NodeType describe() {
-        return NodeType{"probe.keeps"}
+        return NodeType{"sample.keeps"}
             .doc("Has a parameter, one in a part, a buffer, and a buffer that is not saved.")
             .differentiable();
     }
@@ -199,14 +199,14 @@ private:
 };
 
 struct Noise : Node {
-    static NodeType describe() { return NodeType{"probe.noise"}.doc("Random numbers where it is placed.").random(); }
+    static NodeType describe() { return NodeType{"sample.noise"}.doc("Random numbers where it is placed.").random(); }
     using Node::Node;
     Tensor forward(const Ctx& ctx, const Value&) { return randn({4}, ctx.generator(), ctx.device().value_or("cpu")); }
 };
 
 struct Ops : Node {
     static NodeType describe() {
-        return NodeType{"probe.ops"}.doc("One operation of the SDK.").config(String("name").required());
+        return NodeType{"sample.ops"}.doc("One operation of the SDK.").config(String("name").required());
     }
     explicit Ops(const Create& create) : Node{create}, operation_{find_operation(create.config().get_string("name"))} {}
     Value forward(const Ctx&, const Value& input) {
@@ -224,15 +224,15 @@ const char* const answer = "forty-two";
 } // namespace
 
 struct Extended : Node {
-    static NodeType describe() { return NodeType{"probe.extended"}.doc("Has a table for an extension."); }
+    static NodeType describe() { return NodeType{"sample.extended"}.doc("Has a table for an extension."); }
     using Node::Node;
     Value forward(const Ctx&, Value input) { return input; }
-    static const void* get_extension(std::string_view id) { return id == "probe.answer/1" ? answer : nullptr; }
+    static const void* get_extension(std::string_view id) { return id == "sample.answer/1" ? answer : nullptr; }
 };
 
-} // namespace probe
+} // namespace sample
 
 SOMA_PLUGIN(
-    soma::sdk::Plugin("probe", "1.2.3").doc("For tests.").author("the tests").license("Apache-2.0").url("about:blank"),
-    probe::Context, probe::BoxNode, probe::NoteNode, probe::Unwrap, probe::Throws, probe::Echo, probe::Stays,
-    probe::Writes, probe::Square, probe::Keeps, probe::Noise, probe::Ops, probe::Extended)
+    soma::sdk::Plugin("sample", "1.2.3").doc("For tests.").author("the tests").license("Apache-2.0").url("about:blank"),
+    sample::Context, sample::BoxNode, sample::NoteNode, sample::Unwrap, sample::Throws, sample::Echo, sample::Stays,
+    sample::Writes, sample::Square, sample::Keeps, sample::Noise, sample::Ops, sample::Extended)
