@@ -2,6 +2,7 @@
 #include "arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -104,17 +105,28 @@ bool Arguments::parse(Args args) const {
             continue;
         }
         CLI::Option* option = app.add_option(entry.names, [&entry](const CLI::results_t& values) {
+            if (values.size() > 1 && !entry.repeated) {
+                throw UsageError(fmt::format("`{}` is given {} times", entry.names, values.size()));
+            }
             for (const std::string& value : values) entry.take(value);
             return true;
         });
-        option->expected(1);
-        if (entry.repeated) option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
         options.push_back(option);
     }
 
     std::vector<std::string> reversed(args.rbegin(), args.rend());
     try {
         app.parse(std::move(reversed));
+    } catch (const CLI::ArgumentMismatch& error) {
+        // Only the last argument can lack its value: an option takes whatever follows.
+        for (const Entry& entry : entries_) {
+            const auto names = split_names(entry.names);
+            if (!args.empty() && std::find(names.begin(), names.end(), args.back()) != names.end()) {
+                throw UsageError(fmt::format("`{}` wants {} after it", args.back(), entry.placeholder));
+            }
+        }
+        throw UsageError(error.what());
     } catch (const CLI::ParseError& error) {
         throw UsageError(error.what());
     }
@@ -123,7 +135,10 @@ bool Arguments::parse(Args args) const {
         write_out(help());
         return false;
     }
-    if (const auto extras = app.remaining(); !extras.empty()) throw UsageError(unexpected(extras.front()));
+    auto extras = app.remaining();
+    // CLI11 counts the "--" before the positionals among what is left over.
+    if (const auto mark = std::find(extras.begin(), extras.end(), "--"); mark != extras.end()) extras.erase(mark);
+    if (!extras.empty()) throw UsageError(unexpected(extras.front()));
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         const Entry& entry = entries_[i];
         if (entry.required && options[i]->count() == 0) {
@@ -138,11 +153,11 @@ std::string Arguments::unexpected(const std::string& argument) const {
         return fmt::format("`{}` is one argument too many; an expression with blanks in it wants quotes around it",
                            argument);
     }
-    std::vector<std::string> known = split_names(help_names);
+    // The long names: of one letter there is no nearest.
+    std::vector<std::string> known{"--help"};
     for (const Entry& entry : entries_) {
         if (entry.positional) continue;
-        const auto names = split_names(entry.names);
-        known.insert(known.end(), names.begin(), names.end());
+        known.push_back(split_names(entry.names).back());
     }
     const std::string name = argument.substr(0, argument.find('='));
     return fmt::format("`{}` takes no option `{}`{}", command_, name, did_you_mean(name, known));

@@ -98,9 +98,13 @@ TEST_CASE("an expression cut up by the shell is told to be quoted") {
 }
 
 TEST_CASE("an option without its value is a usage error") {
-    const Finished done = somatize({"run", "probe.echo", "--in"});
-    CHECK(done.exit == 2);
-    CHECK(has(done.err, "--in"));
+    refused({"run", "probe.echo", "--in"}, "`--in` wants VALUE|@FILE after it");
+    refused({"run", "probe.echo", "-j"}, "`-j` wants N after it");
+}
+
+TEST_CASE("an option given twice that is meant once is a usage error") {
+    refused({"run", "probe.echo", "--in", "1", "--in", "2"}, "`--in` is given 2 times");
+    CHECK(somatize({"run", "probe.echo", "--json", "--json"}).exit == 0);
 }
 
 TEST_CASE("numbers out of bounds are usage errors that say the bounds") {
