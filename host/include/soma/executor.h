@@ -46,6 +46,20 @@ struct RunOptions {
     std::function<void(const std::string& node)> progress = {};
 };
 
+/// One item of `run_many`: its result, or why it has none.
+struct ItemResult {
+    std::size_t index = 0; ///< from 0, in the order the items were given
+    Value result;
+    std::exception_ptr error; ///< a `NodeError` or `CancelledError`; null when there is a result
+};
+
+/// How several items are run.
+struct ManyOptions {
+    /// Items under way at once: taken but not yet handed out. 0 counts as 1.
+    std::size_t in_flight = 2;
+    RunOptions run = {}; ///< `report`, `keep` and `kept` speak of one run and are not for many
+};
+
 /// Runs a plan over instances, each told where by the placement and held to it.
 ///
 /// Safe to `run` from several threads at once; a node that is not re-entrant is entered by one at a time.
@@ -61,6 +75,14 @@ public:
     /// One run. Before the first node every placement is checked against the machine: `PlacementError` lists them all.
     /// Throws the failure that a sequential run would give: `NodeError`, or `CancelledError`.
     Value run(const Value& input, const RunOptions& options = {});
+    /// Runs many items, several at once, so that one is on the first device while the one before is on the second.
+    ///
+    /// `next` gives the items, nullopt at the end; `done` gets the results in the order of the items. Both are called by
+    /// one thread at a time, not always the caller's. No more than `in_flight` items exist at once: when results are not
+    /// taken, no more are asked for. An item that fails says so in its result and the others go on. What `next` or `done`
+    /// throws ends it all and is thrown on. An item may use the share `threads / in_flight` of intra-op threads.
+    void run_many(const std::function<std::optional<Value>()>& next, const std::function<void(ItemResult)>& done,
+                  const ManyOptions& options = {});
     /// The runs under way end with `CancelledError` at each node's end, or sooner where a node asks.
     void cancel() noexcept;
     /// All failures of this thread's last `run`, the one thrown first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,9 @@ public:
     ~Pipeline();
 
     Value run(const Value& input, const RunOptions& options = {});
+    /// See `Executor::run_many`.
+    void run_many(const std::function<std::optional<Value>()>& next, const std::function<void(ItemResult)>& done,
+                  const ManyOptions& options = {});
     void cancel() noexcept;
     [[nodiscard]] std::vector<std::string> failures() const;
 

@@ -37,8 +37,6 @@ std::uint64_t next_run_id() noexcept {
     return runs.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-std::string text_of(const std::optional<Device>& device) { return device ? device->str() : "nowhere in particular"; }
-
 /// A fresh instance of the same node whose state holds no data.
 std::shared_ptr<Instance> meta_instance(const Instance& original, const std::shared_ptr<const NodeType>& type) {
     const Device meta(DeviceKind::meta);
@@ -117,7 +115,7 @@ struct Executor::Impl {
         if (on_meta(device)) {
             if (!on_meta(node.device) || !settled) {
                 const bool born_there = !settled && all_on_meta(*original);
-                bind(index, born_there ? original : meta_instance(*original, type_of(*original)), device);
+                bind(index, born_there ? original : meta_instance(*original, type_of(original)), device);
             }
             return;
         }
@@ -134,9 +132,9 @@ struct Executor::Impl {
         }
     }
 
-    [[nodiscard]] static std::shared_ptr<const NodeType> type_of(const Instance& instance) {
-        // The type outlives the instance: it is owned by it.
-        return {std::shared_ptr<const NodeType>(), &instance.type()};
+    /// Keeps the instance with its type: what came out of the new one may outlive this executor.
+    [[nodiscard]] static std::shared_ptr<const NodeType> type_of(const std::shared_ptr<Instance>& instance) {
+        return {instance, &instance->type()};
     }
 
     template <class Predicate>
@@ -164,21 +162,21 @@ struct Executor::Impl {
         };
         std::map<std::uint64_t, Holder> holders;
         for (const auto& instance : instances) {
-            if (instance->type().functions.state_count == nullptr) continue;
+            // A node that is unplaced goes where its input is; only two words against each other are wrong.
+            const auto here = placement.of(instance->id());
+            if (!here || instance->type().functions.state_count == nullptr) continue;
             for (const State& state : instance->state()) {
                 const std::uint64_t storage =
                     state.value.kind() == Kind::tensor ? engine->storage_id(state.value.handle()->payload) : 0;
                 if (storage == 0) continue;
                 const auto [at, first] = holders.try_emplace(storage, Holder{instance.get(), state.name});
                 if (first || at->second.instance == instance.get()) continue;
-                const auto here = placement.of(instance->id());
                 const auto there = placement.of(at->second.instance->id());
                 if (here == there) continue;
                 throw PlacementError(fmt::format(
-                    "nodes `{}` and `{}` share a parameter (`{}` and `{}`) but are placed on two devices: {} and {}. "
-                    "Place them on the same device",
-                    at->second.instance->id(), instance->id(), at->second.name, state.name, text_of(there),
-                    text_of(here)));
+                    "nodes `{}` and `{}` share a parameter (`{}` and `{}`) but are placed on two devices, `{}` and "
+                    "`{}`. Place them on the same device",
+                    at->second.instance->id(), instance->id(), at->second.name, state.name, there->str(), here->str()));
             }
         }
     }

@@ -88,6 +88,12 @@ Value Pipeline::run(const Value& input, const RunOptions& options) {
     training.training = true;
     return impl_->executor.run(input, training);
 }
+void Pipeline::run_many(const std::function<std::optional<Value>()>& next, const std::function<void(ItemResult)>& done,
+                        const ManyOptions& options) {
+    ManyOptions many = options;
+    many.run.training = many.run.training || impl_->training;
+    impl_->executor.run_many(next, done, many);
+}
 void Pipeline::cancel() noexcept { impl_->executor.cancel(); }
 std::vector<std::string> Pipeline::failures() const { return impl_->executor.failures(); }
 

@@ -92,6 +92,7 @@ public:
             program_.checks.insert(program_.checks.end(), after[i].begin(), after[i].end());
             program_.ops[i].checks_end = static_cast<std::uint32_t>(program_.checks.size());
         }
+        lend(static_cast<std::uint32_t>(nodes));
     }
 
 private:
@@ -104,6 +105,22 @@ private:
             index = static_cast<std::uint32_t>(program_.shared.size());
         }
         program_.shared[index - 1].readers.push_back(node);
+    }
+
+    /// For every node: whether what it reads is shared, and with whom.
+    void lend(std::uint32_t nodes) {
+        program_.loans.resize(nodes);
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            Program::Loan& loan = program_.loans[node];
+            const auto reads = program_.reads_of(node);
+            std::size_t lent = 0;
+            for (const std::uint32_t slot : reads) {
+                if (program_.shared_of[slot] == 0) continue;
+                const auto& readers = program_.shared[program_.shared_of[slot] - 1].readers;
+                if (lent++ == 0) loan.sharer = readers.front() == node ? readers.back() : readers.front();
+            }
+            if (lent != 0) loan.part = lent == reads.size() ? Program::Loan::everything : Program::Loan::some;
+        }
     }
 
     /// For every op the wave it lies in.

@@ -40,6 +40,13 @@ struct Program {
         std::vector<std::uint32_t> readers; ///< nodes, in the order written
     };
 
+    /// What of a node's input others read as well.
+    struct Loan {
+        enum Part : std::uint8_t { nothing, everything, some };
+        Part part = nothing;
+        std::uint32_t sharer = 0; ///< a node that reads it too
+    };
+
     explicit Program(const Plan& plan);
 
     std::vector<Op> ops;
@@ -51,6 +58,7 @@ struct Program {
     std::vector<Shared> shared;
     std::vector<std::uint32_t> shared_of; ///< by slot: index into `shared` + 1, or 0
     std::vector<std::uint32_t> checks;    ///< indices into `shared`
+    std::vector<Loan> loans;              ///< by node
     std::vector<std::uint32_t> results;   ///< slots
 
     [[nodiscard]] std::span<const std::uint32_t> reads_of(std::uint32_t node) const noexcept {

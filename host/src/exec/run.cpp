@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -25,21 +26,19 @@ std::uint64_t mix(std::uint64_t x) noexcept {
     return x ^ (x >> 31);
 }
 
-/// Enters a node that is not re-entrant; false when this thread is inside it already.
-bool lock(Instance& instance) noexcept {
-    const std::uintptr_t me = this_thread();
-    std::uintptr_t nobody = 0;
-    while (!instance.holder.compare_exchange_weak(nobody, me, std::memory_order_acquire, std::memory_order_relaxed)) {
-        if (nobody == me) return false;
-        if (nobody != 0) instance.holder.wait(nobody, std::memory_order_relaxed);
-        nobody = 0;
-    }
-    return true;
-}
+/// What a thread is in the middle of, so that a pipeline run by a node knows what it is inside of.
+struct Inside {
+    const Run* run;
+    const detail::Borrowed* borrowed;
+};
+thread_local const Inside* inside = nullptr;
 
-void unlock(Instance& instance) noexcept {
-    instance.holder.store(0, std::memory_order_release);
-    instance.holder.notify_one();
+/// When a run that may take `timeout` must end; 0: never.
+std::int64_t deadline(const std::optional<std::chrono::nanoseconds>& timeout) noexcept {
+    if (!timeout) return 0;
+    const std::int64_t now = now_ns();
+    const bool beyond_time = timeout->count() > std::numeric_limits<std::int64_t>::max() - now;
+    return beyond_time ? 0 : now + timeout->count();
 }
 
 /// What a custom backward needs once the run, and perhaps the pipeline, is gone.
@@ -118,12 +117,14 @@ Run::Run(const Program& program, const std::vector<BoundNode>& nodes, Driver& dr
 Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t run_id) {
     options_ = &options;
     failures_.clear();
-    deadline_ns_ = options.timeout ? now_ns() + options.timeout->count() : 0;
+    deadline_ns_ = deadline(options.timeout);
     run_id_ = run_id;
     seed_ = options.seed ? *options.seed : mix(run_id);
     const detail::Engine* engine = detail::engine();
     grad_ = engine == nullptr || engine->grad_enabled();
     caller_ = this_thread();
+    outer_ = inside == nullptr ? nullptr : inside->run;
+    lent_ = inside == nullptr ? nullptr : inside->borrowed;
     keep_slots_.clear();
     kept_.assign(options.keep.size(), Value());
     for (const std::string& id : options.keep) {
@@ -157,20 +158,23 @@ Value Run::result() {
 }
 
 void Run::find_engine(Frame& frame) {
-    frame.engine = detail::engine();
-    if (frame.engine == nullptr) return;
-    if (frame.wave != nullptr) {
-        if (frame.parent->engine == nullptr) {
-            frame.parent->intraop = frame.engine->intraop_threads();
-        }
-        // The share of each branch depends on the plan alone, never on how many threads there are: results are the same
-        // whatever the number of jobs, and branches together never use more threads than the caller may.
-        frame.intraop = std::max(1, frame.parent->intraop / static_cast<std::int32_t>(frame.wave->wave.count));
-        if (frame.engine->intraop_threads() != frame.intraop) frame.engine->set_intraop_threads(frame.intraop);
-    } else {
-        frame.intraop = frame.engine->intraop_threads();
-    }
-    frame.engine->state_words(&frame.words);
+    const detail::Engine* engine = detail::engine();
+    if (engine == nullptr) return;
+    frame.intraop_before = engine->intraop_threads();
+    frame.intraop = intraop_of(frame, *engine);
+    frame.engine = engine;
+    if (frame.intraop_before != frame.intraop) engine->set_intraop_threads(frame.intraop);
+    engine->state_words(&frame.words);
+}
+
+/// The share of each branch depends on the plan alone, never on how many threads there are: results are the same
+/// whatever the number of jobs, and branches together never use more threads than the caller may.
+std::int32_t Run::intraop_of(const Frame& frame, const detail::Engine& engine) {
+    if (frame.engine != nullptr) return frame.intraop;
+    if (frame.wave == nullptr) return engine.intraop_threads();
+    // Frames around this one are null here when the engine came while their wave was under way. They are not told: other
+    // branches read them.
+    return std::max(1, intraop_of(*frame.parent, engine) / static_cast<std::int32_t>(frame.wave->wave.count));
 }
 
 bool Run::sequence(std::uint32_t begin, std::uint32_t end, Frame& frame) {
@@ -203,13 +207,12 @@ bool Run::must_stop(const Frame& frame) noexcept {
 bool Run::wave(const Program::Op& op, Frame& frame) {
     if (frame.engine == nullptr) find_engine(frame);
     WaveRun under_way{*this, frame, program_.waves[op.wave], this_thread()};
-    if (frame.engine != nullptr && driver_.jobs() > 1 && state_ == nullptr && caller_ == under_way.thread) {
+    // Only outside all waves, where no branch can be reading it. Where the engine comes later than the outermost wave,
+    // there was no state to take along when the run began.
+    if (frame.engine != nullptr && driver_.jobs() > 1 && state_ == nullptr && frame.wave == nullptr) {
         state_ = {frame.engine->state_capture(), frame.engine->state_free};
     }
     driver_.run_wave({&Run::run_branch, &under_way, under_way.wave.count});
-    if (frame.engine != nullptr && frame.engine->intraop_threads() != frame.intraop) {
-        frame.engine->set_intraop_threads(frame.intraop);
-    }
     return under_way.failed_at.load(std::memory_order_acquire) == 0xffffffff;
 }
 
@@ -222,17 +225,41 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
     frame.wave = &wave;
     frame.branch = static_cast<std::uint32_t>(branch);
     const detail::Engine* engine = detail::engine();
+    const bool helping = this_thread() != wave.thread;
     void* guard = nullptr;
-    if (engine != nullptr && run.state_ != nullptr && this_thread() != wave.thread) {
-        guard = engine->state_enter(run.state_.get());
-    }
+    if (engine != nullptr && run.state_ != nullptr && helping) guard = engine->state_enter(run.state_.get());
     if (!run.guarded(range.begin, range.end, frame)) {
         std::uint32_t first = wave.failed_at.load(std::memory_order_relaxed);
         while (first > branch && !wave.failed_at.compare_exchange_weak(first, static_cast<std::uint32_t>(branch),
                                                                        std::memory_order_acq_rel)) {
         }
     }
+    // A thread that only helps is told its number by the next branch it takes; one that waits for the wave goes on.
+    if (!helping && frame.engine != nullptr && frame.engine->intraop_threads() != frame.intraop_before) {
+        frame.engine->set_intraop_threads(frame.intraop_before);
+    }
     if (guard != nullptr) engine->state_leave(guard);
+}
+
+/// Enters a node that is not re-entrant; false when this run is inside it already, through a pipeline that it runs.
+bool Run::lock(Instance& instance) const noexcept {
+    const auto me = reinterpret_cast<std::uintptr_t>(this);
+    std::uintptr_t holder = 0;
+    while (!instance.holder.compare_exchange_weak(holder, me, std::memory_order_acquire, std::memory_order_relaxed)) {
+        if (holder != 0) {
+            for (const Run* run = outer_; run != nullptr; run = run->outer_) {
+                if (holder == reinterpret_cast<std::uintptr_t>(run)) return false;
+            }
+            instance.holder.wait(holder, std::memory_order_relaxed);
+        }
+        holder = 0;
+    }
+    return true;
+}
+
+void Run::unlock(Instance& instance) noexcept {
+    instance.holder.store(0, std::memory_order_release);
+    instance.holder.notify_one();
 }
 
 soma_value* Run::take_input(std::uint32_t node) {
@@ -242,6 +269,17 @@ soma_value* Run::take_input(std::uint32_t node) {
     items.reserve(reads.size());
     for (const std::uint32_t slot : reads) items.push_back(Value::adopt(store_.take(slot)));
     return Value::list(std::move(items)).release();
+}
+
+/// Those items of a node's input that others read as well.
+Value Run::lent_items(std::uint32_t node, soma_value* input) const {
+    const auto reads = program_.reads_of(node);
+    const Value all = Value::share(input);
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        if (program_.shared_of[reads[i]] != 0) items.push_back(all.at(i));
+    }
+    return Value::list(std::move(items));
 }
 
 bool Run::call(std::uint32_t op, Frame& frame) {
@@ -266,8 +304,14 @@ bool Run::call(std::uint32_t op, Frame& frame) {
     detail::release(input);
     if (!accepted) return false;
     if (options_->progress) {
-        const std::lock_guard guard(mutex_);
-        options_->progress(nodes_[index].instance->id());
+        const std::string& id = nodes_[index].instance->id();
+        try {
+            const std::lock_guard guard(mutex_);
+            options_->progress(id);
+        } catch (...) {
+            const std::string why = failed_text(detail::status_from_exception("host"));
+            return fail({2ULL * op, index, false, fmt::format("the run failed after node `{}`: {}", id, why)});
+        }
     }
     return stopped() ? fail_stopped(op, true) : true;
 }
@@ -282,19 +326,19 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
     context.deadline_ns = deadline_ns_;
 
     const detail::Engine* engine = frame.engine;
+    const Program::Loan loan = program_.loans[index];
     detail::Borrowed borrowed{};
+    Value lent; // keeps what `borrowed` speaks of
+    Inside here{this, lent_};
     std::int32_t device_before = 0;
     if (engine != nullptr) {
-        for (const std::uint32_t slot : program_.reads_of(index)) {
-            if (program_.shared_of[slot] == 0) continue;
-            const auto& readers = program_.shared[program_.shared_of[slot] - 1].readers;
-            const auto other =
-                std::find_if(readers.begin(), readers.end(), [&](std::uint32_t r) { return r != index; });
-            if (other == readers.end()) continue;
-            borrowed = {node.instance->id().c_str(), nodes_[*other].instance->id().c_str(), input};
-            engine->set_borrowed(&borrowed);
-            break;
+        if (loan.part != Program::Loan::nothing) {
+            if (loan.part == Program::Loan::some) lent = lent_items(index, input);
+            borrowed = {node.instance->id().c_str(), nodes_[loan.sharer].instance->id().c_str(),
+                        loan.part == Program::Loan::some ? lent.handle() : input};
+            here.borrowed = &borrowed;
         }
+        if (here.borrowed != nullptr) engine->set_borrowed(here.borrowed);
         if (node.has_stream) {
             device_before = engine->exchange_device(node.place);
             context.ctx.stream = engine->stream(node.place);
@@ -304,16 +348,18 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
     if (!node.reentrant && !lock(*node.instance)) {
         status = detail::make_status(SOMA_FAILED_PRECONDITION, "it is entered again from inside itself");
     } else {
+        const Inside* const outside = std::exchange(inside, &here);
         try {
             status = node.forward(node.self, &context.ctx, input, &outcome);
         } catch (...) {
             status = detail::status_from_exception(node.instance->type().plugin->name);
         }
+        inside = outside;
         if (!node.reentrant) unlock(*node.instance);
     }
     if (engine != nullptr) {
         if (node.has_stream) engine->exchange_device({node.place.kind, device_before});
-        if (borrowed.value != nullptr) engine->set_borrowed(nullptr);
+        if (here.borrowed != nullptr) engine->set_borrowed(this_thread() == caller_ ? lent_ : nullptr);
         detail::StateWords words;
         engine->state_words(&words);
         if (std::memcmp(&words, &frame.words, sizeof(words)) != 0) engine->state_restore(&frame.words);
@@ -335,11 +381,12 @@ bool Run::accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, som
         return fail({2ULL * op, index, false, status_message(node, status)});
     }
     Value saved = Value::adopt(outcome.saved);
+    const bool gave_value = outcome.value != nullptr;
+    Value value = Value::adopt(outcome.value);
     if (outcome.kind != SOMA_OUTCOME_DONE) {
         return wrong(fmt::format("it returned an outcome of kind {}, which this host does not know", outcome.kind));
     }
-    if (outcome.value == nullptr) return wrong("it returned no value");
-    Value value = Value::adopt(outcome.value);
+    if (!gave_value) return wrong("it returned no value");
     try {
         if (node.has_backward) {
             if (soma_status* failed = attach_backward(node, input, saved, value)) return wrong(failed_text(failed));

@@ -42,6 +42,7 @@ private:
         const WaveRun* wave = nullptr; ///< null at the root
         std::uint32_t branch = 0;
         std::int32_t intraop = 1;               ///< threads its operators may use
+        std::int32_t intraop_before = 1;        ///< what the thread was set to when the branch began
         const detail::Engine* engine = nullptr; ///< null until the process has one
         detail::StateWords words{};             ///< the thread's state as every node finds it
     };
@@ -53,8 +54,12 @@ private:
     bool check_shared(const Program::Op& op);
     static void run_branch(void* context, std::size_t branch) noexcept;
     static void find_engine(Frame& frame);
+    static std::int32_t intraop_of(const Frame& frame, const detail::Engine& engine);
+    bool lock(Instance& instance) const noexcept;
+    static void unlock(Instance& instance) noexcept;
 
     [[nodiscard]] soma_value* take_input(std::uint32_t node);
+    [[nodiscard]] Value lent_items(std::uint32_t node, soma_value* input) const;
     soma_status* enter(const BoundNode& node, const soma_ctx& ctx, soma_value* input, soma_outcome& outcome);
     soma_status* forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome);
     bool accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status);
@@ -80,6 +85,8 @@ private:
     std::uint64_t seed_ = 0;
     bool grad_ = false;
     std::uintptr_t caller_ = 0;   ///< the thread that called `execute`
+    const Run* outer_ = nullptr;  ///< the run whose node called `execute`; null when none did
+    const detail::Borrowed* lent_ = nullptr; ///< what that node must not write to
     std::shared_ptr<void> state_; ///< the caller's whole thread state, once a worker may need it
     std::vector<Value> kept_;
     std::vector<std::uint32_t> keep_slots_;
