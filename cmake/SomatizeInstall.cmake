@@ -14,6 +14,9 @@ foreach(target soma_torch soma_simcuda)
   endif()
 endforeach()
 set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+# The build tree has the same layout. Besides, CMake would pad another path with colons, which the loader takes for the
+# current directory.
+set_target_properties(soma_cli ${libraries} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
 
 # One export set a component, so that asking for one never brings in another's dependencies.
 install(TARGETS soma_abi EXPORT SomatizeAbi)
