@@ -48,7 +48,7 @@ public:
     /// Tells the node that it was placed elsewhere (nullopt: unplaced). Not while the node runs.
     void moved(std::optional<Device> device);
 
-    /// Who is inside a node that is not re-entrant: an address that differs between threads, 0 for nobody.
+    /// Which run is inside a node that is not re-entrant: an address that differs between runs under way, 0 for none.
     std::atomic<std::uintptr_t> holder{0};
 
 private:

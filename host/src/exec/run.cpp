@@ -169,12 +169,16 @@ void Run::find_engine(Frame& frame) {
 
 /// The share of each branch depends on the plan alone, never on how many threads there are: results are the same
 /// whatever the number of jobs, and branches together never use more threads than the caller may.
+std::int32_t Run::share_of(std::int32_t threads, const WaveRun& wave) noexcept {
+    return std::max(1, threads / static_cast<std::int32_t>(wave.wave.count));
+}
+
 std::int32_t Run::intraop_of(const Frame& frame, const detail::Engine& engine) {
     if (frame.engine != nullptr) return frame.intraop;
     if (frame.wave == nullptr) return engine.intraop_threads();
     // Frames around this one are null here when the engine came while their wave was under way. They are not told: other
     // branches read them.
-    return std::max(1, intraop_of(*frame.parent, engine) / static_cast<std::int32_t>(frame.wave->wave.count));
+    return share_of(intraop_of(*frame.parent, engine), *frame.wave);
 }
 
 bool Run::sequence(std::uint32_t begin, std::uint32_t end, Frame& frame) {
@@ -212,7 +216,13 @@ bool Run::wave(const Program::Op& op, Frame& frame) {
     if (frame.engine != nullptr && driver_.jobs() > 1 && state_ == nullptr && frame.wave == nullptr) {
         state_ = {frame.engine->state_capture(), frame.engine->state_free};
     }
+    // Set here and not by the branches that this thread takes: libtorch also keeps the number last set for threads that
+    // are new to it, and that must be the caller's again once all branches are done.
+    const std::int32_t share = share_of(frame.intraop, under_way);
+    const bool split = frame.engine != nullptr && share != frame.intraop;
+    if (split) frame.engine->set_intraop_threads(share);
     driver_.run_wave({&Run::run_branch, &under_way, under_way.wave.count});
+    if (split) frame.engine->set_intraop_threads(frame.intraop);
     return under_way.failed_at.load(std::memory_order_acquire) == 0xffffffff;
 }
 
@@ -234,8 +244,9 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
                                                                        std::memory_order_acq_rel)) {
         }
     }
-    // A thread that only helps is told its number by the next branch it takes; one that waits for the wave goes on.
-    if (!helping && frame.engine != nullptr && frame.engine->intraop_threads() != frame.intraop_before) {
+    // A thread that only helps is told its number by the next branch it takes. One that waits for the wave has the
+    // number already, save where the engine came with this branch.
+    if (!helping && frame.engine != nullptr && frame.intraop != frame.intraop_before) {
         frame.engine->set_intraop_threads(frame.intraop_before);
     }
     if (guard != nullptr) engine->state_leave(guard);

@@ -54,6 +54,7 @@ private:
     bool check_shared(const Program::Op& op);
     static void run_branch(void* context, std::size_t branch) noexcept;
     static void find_engine(Frame& frame);
+    static std::int32_t share_of(std::int32_t threads, const WaveRun& wave) noexcept;
     static std::int32_t intraop_of(const Frame& frame, const detail::Engine& engine);
     bool lock(Instance& instance) const noexcept;
     static void unlock(Instance& instance) noexcept;
@@ -84,10 +85,10 @@ private:
     std::uint64_t run_id_ = 0;
     std::uint64_t seed_ = 0;
     bool grad_ = false;
-    std::uintptr_t caller_ = 0;   ///< the thread that called `execute`
-    const Run* outer_ = nullptr;  ///< the run whose node called `execute`; null when none did
+    std::uintptr_t caller_ = 0;              ///< the thread that called `execute`
+    const Run* outer_ = nullptr;             ///< the run whose node called `execute`; null when none did
     const detail::Borrowed* lent_ = nullptr; ///< what that node must not write to
-    std::shared_ptr<void> state_; ///< the caller's whole thread state, once a worker may need it
+    std::shared_ptr<void> state_;            ///< the caller's whole thread state, once a worker may need it
     std::vector<Value> kept_;
     std::vector<std::uint32_t> keep_slots_;
     std::mutex mutex_; ///< guards what is rarely written: failures, reports, kept values

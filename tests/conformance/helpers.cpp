@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/helpers.h"
+
+#include <filesystem>
+#include <iterator>
+
+#include "soma/detail/engine.h"
+#include "soma/error.h"
+#include "support/catch.h"
+#include "support/paths.h"
+
+namespace soma::test {
+
+const Catalog& probes() {
+    static const Catalog catalog = [] {
+        Catalog loaded;
+        loaded.load_file(test_plugins("probe") / "probe.soma.so");
+        loaded.add(inner_plugin);
+        loaded.add(rude_plugin);
+        return loaded;
+    }();
+    return catalog;
+}
+
+Pipeline pipeline(const Wire& wire, std::size_t jobs) { return somatize(wire, probes(), {.jobs = jobs}); }
+Pipeline pipeline(std::string_view text, std::size_t jobs) { return somatize(text, probes(), {.jobs = jobs}); }
+Pipeline pipeline(Graph graph, std::size_t jobs, Placement placement) {
+    return {std::move(graph), probes(), std::move(placement), {.jobs = jobs}};
+}
+
+const Value& get(const Value& dict, std::string_view key) {
+    const Value* found = dict.find(key);
+    INFO("key " << key);
+    REQUIRE(found != nullptr);
+    return *found;
+}
+
+std::vector<Value> items(const Value& list) {
+    REQUIRE(list.kind() == Kind::list);
+    std::vector<Value> all;
+    for (std::size_t i = 0; i < list.size(); ++i) all.push_back(list.at(i));
+    return all;
+}
+
+std::vector<std::string> texts(const Value& list) {
+    std::vector<std::string> all;
+    for (const Value& item : items(list)) all.emplace_back(item.as_string());
+    return all;
+}
+
+std::vector<std::int64_t> ints(const Value& list) {
+    std::vector<std::int64_t> all;
+    for (const Value& item : items(list)) all.push_back(item.as_int());
+    return all;
+}
+
+std::vector<std::string> diary(std::string_view key) {
+    return texts(pipeline(node("probe.trace", {{"key", key}, {"read", true}})).run(Value()));
+}
+
+std::int64_t counted() { return pipeline(node("probe.counted", {{"count", true}})).run(Value()).as_int(); }
+
+std::size_t threads() {
+    const std::filesystem::directory_iterator begin("/proc/self/task");
+    return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+}
+
+void need_engine() {
+#if SOMA_TEST_ENGINE
+    detail::require_engine();
+#else
+    soma_skip("this build has no tensor engine");
+#endif
+}
+
+} // namespace soma::test
