@@ -29,6 +29,8 @@ public:
     unsigned abi_major = 0;
     unsigned built_minor = 0;
     unsigned min_host_minor = 0;
+    /// Whether its code can reach libtorch other than through the host: it links it, or is part of the program.
+    bool links_tensor_library = true;
     std::vector<std::string> types; ///< names, in the order registered
 
     /// What the plugin's calls identify themselves by. Valid as long as the plugin.

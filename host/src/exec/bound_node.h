@@ -26,6 +26,7 @@ struct BoundNode {
     bool reentrant = false;
     bool has_stream = false; ///< its device has streams and a current index
     bool has_backward = false;
+    bool links_engine = true; ///< its code can reach the tensor library by itself
 };
 
 } // namespace soma::exec

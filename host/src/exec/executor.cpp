@@ -93,6 +93,7 @@ struct Executor::Impl {
         node.place = device ? device->place() : soma_place{SOMA_DEVICE_NONE, 0};
         node.reentrant = type.has(SOMA_NODE_REENTRANT);
         node.has_stream = device && device->kind() != DeviceKind::cpu && device->kind() != DeviceKind::meta;
+        node.links_engine = type.plugin->links_tensor_library;
         node.has_backward = type.functions.backward != nullptr;
     }
 

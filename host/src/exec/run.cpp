@@ -164,7 +164,7 @@ void Run::find_engine(Frame& frame) {
     frame.intraop = intraop_of(frame, *engine);
     frame.engine = engine;
     if (frame.intraop_before != frame.intraop) engine->set_intraop_threads(frame.intraop);
-    engine->state_words(&frame.words);
+    frame.watch.start(*engine);
 }
 
 /// The share of each branch depends on the plan alone, never on how many threads there are: results are the same
@@ -371,9 +371,7 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
     if (engine != nullptr) {
         if (node.has_stream) engine->exchange_device({node.place.kind, device_before});
         if (here.borrowed != nullptr) engine->set_borrowed(this_thread() == caller_ ? lent_ : nullptr);
-        detail::StateWords words;
-        engine->state_words(&words);
-        if (std::memcmp(&words, &frame.words, sizeof(words)) != 0) engine->state_restore(&frame.words);
+        frame.watch.restore(*engine, node.links_engine);
     }
     return status;
 }

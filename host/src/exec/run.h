@@ -14,6 +14,7 @@
 #include "soma/detail/run_context.h"
 #include "soma/executor.h"
 #include "store.h"
+#include "thread_watch.h"
 
 namespace soma::exec {
 
@@ -44,7 +45,7 @@ private:
         std::int32_t intraop = 1;               ///< threads its operators may use
         std::int32_t intraop_before = 1;        ///< what the thread was set to when the branch began
         const detail::Engine* engine = nullptr; ///< null until the process has one
-        detail::StateWords words{};             ///< the thread's state as every node finds it
+        ThreadWatch watch;                      ///< the thread's state as every node finds it
     };
 
     bool sequence(std::uint32_t begin, std::uint32_t end, Frame& frame);

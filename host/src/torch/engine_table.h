@@ -51,6 +51,7 @@ void* engine_state_enter(const void* state) noexcept;
 void engine_state_leave(void* guard) noexcept;
 void engine_state_words(StateWords* out) noexcept;
 void engine_state_restore(const StateWords* words) noexcept;
+void engine_state_watch(StateWatch* out) noexcept;
 bool engine_grad_enabled() noexcept;
 std::int32_t engine_intraop_threads() noexcept;
 void engine_set_intraop_threads(std::int32_t count) noexcept;

@@ -131,6 +131,7 @@ const Engine& table() {
         &engine_attach_backward,
         &engine_storage_id,
         &engine_synchronize,
+        &engine_state_watch,
     };
     return engine;
 }

@@ -283,6 +283,13 @@ void engine_state_restore(const StateWords* words) noexcept {
     }
 }
 
+void engine_state_watch(StateWatch* out) noexcept {
+    // Grad and inference mode, and the dispatch keys that carry autocast and inference mode.
+    const auto& autograd = c10::AutogradState::get_tls_state();
+    *out = {{&autograd, &c10::impl::raw_local_dispatch_key_set},
+            {sizeof(autograd), sizeof(c10::impl::raw_local_dispatch_key_set)}};
+}
+
 bool engine_grad_enabled() noexcept { return c10::AutogradState::get_tls_state().get_grad_mode(); }
 
 std::int32_t engine_intraop_threads() noexcept {

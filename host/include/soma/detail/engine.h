@@ -14,6 +14,13 @@ struct StateWords {
     std::uint64_t words[8];
 };
 
+/// Where this thread's state lies that an operator called through the host could change: few bytes, compared after every
+/// node without calling anybody. A difference is a reason to look at all of `StateWords`.
+struct StateWatch {
+    const void* at[2];
+    std::uint32_t size[2];
+};
+
 /// What a node's input lent to several siblings looks like to the engine while that node runs: writing to it is refused.
 struct Borrowed {
     const char* node;         ///< the node that runs
@@ -107,6 +114,8 @@ struct Engine {
     std::uint64_t (*storage_id)(void* tensor) noexcept;
     /// Blocks until the work queued on the place's current stream is done.
     void (*synchronize)(soma_place place) noexcept;
+    /// Fills in where to look, for the calling thread as long as it lives.
+    void (*state_watch)(StateWatch* out) noexcept;
 };
 
 inline constexpr std::uint32_t engine_revision = 1;

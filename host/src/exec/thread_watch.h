@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "soma/detail/engine.h"
+
+namespace soma::exec {
+
+/// A thread's tensor-library state as every node on it is to find it, and the means to put it back.
+class ThreadWatch {
+public:
+    /// Remembers the calling thread's state.
+    void start(const detail::Engine& engine) noexcept {
+        engine.state_words(&words_);
+        engine.state_watch(&where_);
+        for (std::size_t i = 0; i < 2; ++i) {
+            fits_ = fits_ && where_.size[i] <= sizeof(seen_[i]);
+            if (fits_) std::memcpy(seen_[i], where_.at[i], where_.size[i]);
+        }
+    }
+
+    /// Puts back what a node changed. `everything` also looks at what only code that links the tensor library can reach;
+    /// for all other code a few bytes tell.
+    void restore(const detail::Engine& engine, bool everything) const noexcept {
+        if (fits_ && !everything && same(0) && same(1)) return;
+        detail::StateWords now;
+        engine.state_words(&now);
+        if (std::memcmp(&now, &words_, sizeof(now)) != 0) engine.state_restore(&words_);
+    }
+
+private:
+    [[nodiscard]] bool same(std::size_t i) const noexcept {
+        const auto* now = static_cast<const unsigned char*>(where_.at[i]);
+        // Sizes known when compiling make each comparison a load or two.
+        switch (where_.size[i]) {
+        case 4: return std::memcmp(now, seen_[i], 4) == 0;
+        case 8: return std::memcmp(now, seen_[i], 8) == 0;
+        case 16: return std::memcmp(now, seen_[i], 16) == 0;
+        default: return std::memcmp(now, seen_[i], where_.size[i]) == 0;
+        }
+    }
+
+    detail::StateWords words_{};
+    detail::StateWatch where_{};
+    unsigned char seen_[2][16]{};
+    bool fits_ = true;
+};
+
+} // namespace soma::exec
