@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include <fmt/format.h>
 
-#include "core/json_depth.h"
+#include "core/rebuild.h"
 #include "core/status_guard.h"
 #include "soma/detail/engine.h"
 #include "soma/device.h"
@@ -38,29 +40,13 @@ Value make_tensor(const Value& object) {
     return Value::adopt(made);
 }
 
-Value convert(const Value& value, std::size_t depth) {
-    if (value.kind() != Kind::list && value.kind() != Kind::dict) return value;
-    if (depth == detail::deepest_json) {
-        throw ValueError(fmt::format("the value is nested deeper than {} levels", detail::deepest_json));
-    }
-    if (value.kind() == Kind::dict && value.find("tensor") != nullptr) return make_tensor(value);
-    bool changed = false;
-    std::vector<Value> items;
-    items.reserve(value.size());
-    for (std::size_t i = 0; i < value.size(); ++i) {
-        items.push_back(convert(value.at(i), depth + 1));
-        changed = changed || items.back().handle() != value.at(i).handle();
-    }
-    if (!changed) return value;
-    if (value.kind() == Kind::list) return Value::list(std::move(items));
-    std::vector<std::pair<std::string, Value>> entries;
-    entries.reserve(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) entries.emplace_back(value.key(i), std::move(items[i]));
-    return Value::dict(std::move(entries));
-}
-
 } // namespace
 
-Value tensors_from_json(const Value& value) { return convert(value, 0); }
+Value tensors_from_json(const Value& value) {
+    return detail::rebuild(value, [](const Value& part) -> std::optional<Value> {
+        if (part.find("tensor") == nullptr) return std::nullopt;
+        return make_tensor(part);
+    });
+}
 
 } // namespace soma

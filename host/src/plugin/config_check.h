@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "soma/node_type.h"
+
+namespace soma::detail {
+
+/// The value as the field wants it: an int becomes a float where it wants one. nullopt when it is of another kind, not
+/// among the choices or out of bounds; `why` then says "expected …, got …".
+std::optional<Value> fit(const ConfigField& field, const Value& value, std::string& why);
+
+} // namespace soma::detail
