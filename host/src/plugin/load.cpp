@@ -111,6 +111,7 @@ std::shared_ptr<LoadedPlugin> load_plugin(const std::filesystem::path& path) {
         std::shared_ptr<LoadedPlugin> plugin = LoadedPlugin::make();
         plugin->library = load_library(file.path());
         plugin->path = file.path();
+        plugin->links_tensor_library = facts.fingerprint.has_value();
         plugin->file = std::move(file);
         finish(*plugin, facts.entry_size);
         loaded().push_back(plugin);
