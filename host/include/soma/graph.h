@@ -20,7 +20,7 @@ namespace soma {
 struct Node {
     std::string id;
     std::string type;               ///< "nn.linear"
-    Value config;                   ///< a dict, or none
+    Value config;                   ///< a dict that is not empty, or none
     std::uint32_t type_version = 0; ///< of the node type; 0 when not said
 };
 
@@ -42,7 +42,7 @@ public:
     /// Adds a node. Without an id it gets the last part of the type's name, with `_2`, `_3` where that is taken. An
     /// explicit id that is taken, empty or malformed is a `GraphError`. Ids: letters, digits, `_`, `-`, `.`; not starting
     /// with a digit, `-` or `.`. Types: `family.name`, each part of letters, digits and `_`. A configuration that is
-    /// neither a dict nor none is a `GraphError` too.
+    /// neither a dict nor none is a `GraphError` too; an empty dict is kept as none.
     Index add(std::string_view type, Value config = {}, std::optional<std::string_view> id = std::nullopt);
     /// An edge. Unknown ids (the nearest is offered), self-loops and an edge given twice are `GraphError`s.
     void connect(std::string_view from, std::string_view to);

@@ -74,6 +74,7 @@ Graph::Index Graph::add(std::string_view type, Value config, std::optional<std::
                                      to_string(config.kind())));
     }
     if (nodes_.size() >= no_node) throw GraphError("the graph has as many nodes as can be numbered");
+    if (config.size() == 0) config = Value(); // one way to say that nothing is configured
     std::string name = id ? std::string(*id) : free_id(type);
 
     if (table_.size() < 2 * (nodes_.size() + 1)) {
