@@ -26,15 +26,11 @@ struct Misplaced {
 /// comparison of metadata: nothing is copied, nothing waited for. `host` is the plugin's, for opaque values.
 bool is_on(const Value& value, soma_place declared, Misplaced& out);
 
-/// The same for the hot path: a lone tensor is looked at here.
-inline bool is_on(soma_value* value, soma_place declared, Misplaced& out) {
-    if (value->kind == SOMA_KIND_TENSOR) {
-        const soma_place place = place_of_tensor(value);
-        if (place.kind == declared.kind && place.index == declared.index) return true;
-    } else if (value->kind < SOMA_KIND_LIST) {
-        return true;
-    }
-    return is_on(Value::share(value), declared, out);
+/// The same for the hot path, where it is most often a lone tensor: false when `is_on` must look closer.
+inline bool is_at(const soma_value* value, soma_place declared) noexcept {
+    if (value->kind != SOMA_KIND_TENSOR) return value->kind < SOMA_KIND_LIST;
+    const soma_place place = place_of_tensor(value);
+    return place.kind == declared.kind && place.index == declared.index;
 }
 
 /// A place as libtorch writes it.

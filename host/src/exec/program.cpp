@@ -41,13 +41,15 @@ private:
 
     void call(const Plan::Step& step) {
         const auto at = static_cast<std::uint32_t>(program_.ops.size());
-        program_.ops.push_back({step.node, Program::Op::no_wave, at + 1, 0, 0});
+        const auto reads = program_.reads_of(step.node);
+        program_.ops.push_back(
+            {step.node, reads.size() == 1 ? reads.front() : Program::Op::several, Program::Op::no_wave, at + 1, 0, 0});
     }
 
     void wave(std::uint32_t at, std::uint32_t end, std::uint32_t depth) {
         const auto op = static_cast<std::uint32_t>(program_.ops.size());
         const auto index = static_cast<std::uint32_t>(program_.waves.size());
-        program_.ops.push_back({0, index, 0, 0, 0});
+        program_.ops.push_back({0, 0, index, 0, 0, 0});
         program_.waves.push_back({});
         std::vector<Program::Branch> branches;
         for (std::uint32_t part = at + 1; part < end; part += plan_.steps[part].extent) {

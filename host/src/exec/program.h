@@ -20,7 +20,9 @@ struct Program {
 
     struct Op {
         static constexpr std::uint32_t no_wave = 0xffffffff;
+        static constexpr std::uint32_t several = 0xffffffff;
         std::uint32_t node;         ///< call
+        std::uint32_t read;         ///< call: the slot it reads, or `several`
         std::uint32_t wave;         ///< index into `waves`, or no_wave for a call
         std::uint32_t next;         ///< op that follows in the same sequence
         std::uint32_t checks_begin; ///< shared slots to look at once this is done

@@ -31,7 +31,8 @@ struct Inside {
     const Run* run;
     const detail::Borrowed* borrowed;
 };
-thread_local const Inside* inside = nullptr;
+// Read at every node: initial-exec reaches it with one instruction, where the default model calls a function.
+[[gnu::tls_model("initial-exec")]] thread_local constinit const Inside* inside = nullptr;
 
 /// When a run that may take `timeout` must end; 0: never.
 std::int64_t deadline(const std::optional<std::chrono::nanoseconds>& timeout) noexcept {
@@ -133,6 +134,7 @@ Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t 
         keep_slots_.push_back(static_cast<std::uint32_t>(at - nodes_.begin()));
     }
 
+    observed_ = options.report != nullptr || options.progress || !keep_slots_.empty();
     Frame frame;
     const auto slot = static_cast<std::uint32_t>(nodes_.size());
     if (program_.readers[slot] > 0) put_result(slot, Value(input).release());
@@ -273,9 +275,8 @@ void Run::unlock(Instance& instance) noexcept {
     instance.holder.notify_one();
 }
 
-soma_value* Run::take_input(std::uint32_t node) {
+soma_value* Run::take_list(std::uint32_t node) {
     const auto reads = program_.reads_of(node);
-    if (reads.size() == 1) return store_.take(reads.front());
     std::vector<Value> items;
     items.reserve(reads.size());
     for (const std::uint32_t slot : reads) items.push_back(Value::adopt(store_.take(slot)));
@@ -295,36 +296,45 @@ Value Run::lent_items(std::uint32_t node, soma_value* input) const {
 
 bool Run::call(std::uint32_t op, Frame& frame) {
     if (frame.wave != nullptr && must_stop(frame)) return false;
-    if (stopped()) return fail_stopped(op, false);
-    if (frame.engine == nullptr) find_engine(frame);
+    if (stopped()) [[unlikely]]
+        return fail_stopped(op, false);
+    if (frame.engine == nullptr) [[unlikely]]
+        find_engine(frame);
 
     const std::uint32_t index = program_.ops[op].node;
-    soma_value* input = take_input(index);
+    const std::uint32_t slot = program_.ops[op].read;
+    soma_value* input = slot != Program::Op::several ? store_.take(slot) : take_list(index);
     soma_outcome outcome{sizeof(soma_outcome), SOMA_OUTCOME_DONE, nullptr, nullptr};
-    soma_status* status = nullptr;
-    if (options_->report == nullptr) {
-        status = forward(index, frame, input, outcome);
-    } else {
-        const std::int64_t begin = now_ns();
-        status = forward(index, frame, input, outcome);
-        NodeReport& report = (*options_->report)[index];
-        report.time = std::chrono::nanoseconds(now_ns() - begin);
-        report.ran = true;
-    }
+    const std::int64_t begin = observed_ ? now_ns() : 0;
+    soma_status* status = forward(index, frame, input, outcome);
+    const std::int64_t end = observed_ ? now_ns() : 0;
     const bool accepted = accept(op, input, outcome, status);
     detail::release(input);
-    if (!accepted) return false;
-    if (options_->progress) {
-        const std::string& id = nodes_[index].instance->id();
-        try {
-            const std::lock_guard guard(mutex_);
-            options_->progress(id);
-        } catch (...) {
-            const std::string why = failed_text(detail::status_from_exception("host"));
-            return fail({2ULL * op, index, false, fmt::format("the run failed after node `{}`: {}", id, why)});
-        }
+    if (observed_) [[unlikely]] {
+        if (!observe(op, end - begin, accepted)) return false;
     }
+    if (!accepted) [[unlikely]]
+        return false;
     return stopped() ? fail_stopped(op, true) : true;
+}
+
+bool Run::observe(std::uint32_t op, std::int64_t ns, bool accepted) {
+    const std::uint32_t index = program_.ops[op].node;
+    if (options_->report != nullptr) {
+        NodeReport& report = (*options_->report)[index];
+        report.time = std::chrono::nanoseconds(ns);
+        report.ran = true;
+    }
+    if (!accepted || !options_->progress) return true;
+    const std::string& id = nodes_[index].instance->id();
+    try {
+        const std::lock_guard guard(mutex_);
+        options_->progress(id);
+    } catch (...) {
+        const std::string why = failed_text(detail::status_from_exception("host"));
+        return fail({2ULL * op, index, false, fmt::format("the run failed after node `{}`: {}", id, why)});
+    }
+    return true;
 }
 
 soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome) {
@@ -379,6 +389,19 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
 bool Run::accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status) {
     const std::uint32_t index = program_.ops[op].node;
     const BoundNode& node = nodes_[index];
+    const bool plain = status == nullptr && outcome.kind == SOMA_OUTCOME_DONE && outcome.value != nullptr &&
+                       outcome.saved == nullptr && !node.has_backward &&
+                       (!node.placed || is_at(outcome.value, node.place));
+    if (!plain) [[unlikely]] {
+        if (!accept_other(op, input, outcome, status)) return false;
+    }
+    put_result(index, outcome.value);
+    return true;
+}
+
+bool Run::accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status) {
+    const std::uint32_t index = program_.ops[op].node;
+    const BoundNode& node = nodes_[index];
     const auto wrong = [&](const std::string& what) {
         return fail({2ULL * op, index, false, wrong_message(node, what)});
     };
@@ -389,7 +412,7 @@ bool Run::accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, som
         }
         return fail({2ULL * op, index, false, status_message(node, status)});
     }
-    Value saved = Value::adopt(outcome.saved);
+    const Value saved = Value::adopt(outcome.saved);
     const bool gave_value = outcome.value != nullptr;
     Value value = Value::adopt(outcome.value);
     if (outcome.kind != SOMA_OUTCOME_DONE) {
@@ -401,22 +424,24 @@ bool Run::accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, som
             if (soma_status* failed = attach_backward(node, input, saved, value)) return wrong(failed_text(failed));
         }
         Misplaced misplaced;
-        if (node.placed && !is_on(value.handle(), node.place, misplaced)) {
+        if (node.placed && !is_on(value, node.place, misplaced)) {
             return fail({2ULL * op, index, false, misplaced_message(node, misplaced)});
         }
     } catch (const std::exception& error) {
         return wrong(error.what());
     }
-    put_result(index, value.release());
+    outcome.value = value.release();
     return true;
 }
 
 void Run::put_result(std::uint32_t slot, soma_value* value) {
-    if (options_->report != nullptr && slot < nodes_.size()) {
-        (*options_->report)[slot].result = summary(Value::share(value));
-    }
-    for (std::size_t i = 0; i < keep_slots_.size(); ++i) {
-        if (keep_slots_[i] == slot) kept_[i] = Value::share(value);
+    if (observed_) [[unlikely]] {
+        if (options_->report != nullptr && slot < nodes_.size()) {
+            (*options_->report)[slot].result = summary(Value::share(value));
+        }
+        for (std::size_t i = 0; i < keep_slots_.size(); ++i) {
+            if (keep_slots_[i] == slot) kept_[i] = Value::share(value);
+        }
     }
     store_.put(slot, value);
     if (const std::uint32_t shared = program_.shared_of[slot]; shared != 0) versions_[shared - 1] = version_of(slot);
@@ -456,9 +481,8 @@ bool Run::check_shared(const Program::Op& op) {
     return intact;
 }
 
-bool Run::stopped() {
-    if (stop_.load(std::memory_order_relaxed) != running) return true;
-    if (deadline_ns_ == 0 || now_ns() < deadline_ns_) return false;
+bool Run::overdue() {
+    if (now_ns() < deadline_ns_) return false;
     stop_.store(timed_out, std::memory_order_relaxed);
     return true;
 }

@@ -60,15 +60,19 @@ private:
     bool lock(Instance& instance) const noexcept;
     static void unlock(Instance& instance) noexcept;
 
-    [[nodiscard]] soma_value* take_input(std::uint32_t node);
+    [[nodiscard]] soma_value* take_list(std::uint32_t node);
     [[nodiscard]] Value lent_items(std::uint32_t node, soma_value* input) const;
-    soma_status* enter(const BoundNode& node, const soma_ctx& ctx, soma_value* input, soma_outcome& outcome);
     soma_status* forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome);
     bool accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status);
+    bool accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status);
+    bool observe(std::uint32_t op, std::int64_t ns, bool accepted);
     void put_result(std::uint32_t slot, soma_value* value);
     [[nodiscard]] std::uint64_t version_of(std::uint32_t slot) const;
     [[nodiscard]] static bool must_stop(const Frame& frame) noexcept;
-    [[nodiscard]] bool stopped();
+    [[nodiscard]] bool stopped() {
+        return stop_.load(std::memory_order_relaxed) != running || (deadline_ns_ != 0 && overdue());
+    }
+    bool overdue();
     bool fail(Failure failure);
     bool fail_stopped(std::uint32_t op, bool was_running);
     [[nodiscard]] Value result();
@@ -86,6 +90,7 @@ private:
     std::uint64_t run_id_ = 0;
     std::uint64_t seed_ = 0;
     bool grad_ = false;
+    bool observed_ = false;                  ///< somebody asked for more than the result
     std::uintptr_t caller_ = 0;              ///< the thread that called `execute`
     const Run* outer_ = nullptr;             ///< the run whose node called `execute`; null when none did
     const detail::Borrowed* lent_ = nullptr; ///< what that node must not write to

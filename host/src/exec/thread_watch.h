@@ -35,6 +35,7 @@ private:
         const auto* now = static_cast<const unsigned char*>(where_.at[i]);
         // Sizes known when compiling make each comparison a load or two.
         switch (where_.size[i]) {
+        case 1: return *now == seen_[i][0];
         case 4: return std::memcmp(now, seen_[i], 4) == 0;
         case 8: return std::memcmp(now, seen_[i], 8) == 0;
         case 16: return std::memcmp(now, seen_[i], 16) == 0;

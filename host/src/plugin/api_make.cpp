@@ -19,7 +19,8 @@ soma_status* check(const soma_host* host, const void* out, std::string_view func
 } // namespace
 
 soma_value* value_retain(soma_host* host, soma_value* value) {
-    if (!check_or_complain(host, "value_retain") || value == nullptr) return value;
+    if (!is_live(host) && !check_or_complain(host, "value_retain")) return value;
+    if (value == nullptr) return value;
     if (!is_handle(value)) {
         complain(host, "value_retain", "the value was released already");
         return value;
@@ -29,7 +30,8 @@ soma_value* value_retain(soma_host* host, soma_value* value) {
 }
 
 void value_release(soma_host* host, soma_value* value) {
-    if (!check_or_complain(host, "value_release") || value == nullptr) return;
+    if (!is_live(host) && !check_or_complain(host, "value_release")) return;
+    if (value == nullptr) return;
     if (!is_handle(value)) {
         complain(host, "value_release", "the value was released already");
         return;

@@ -30,7 +30,8 @@ std::uint64_t put(std::string_view view, char* buffer, std::uint64_t capacity) n
 
 soma_place place_of(const c10::TensorImpl& impl) noexcept {
     try {
-        return to_place(impl.device());
+        const c10::Device device = impl.device();
+        return device.is_cpu() ? soma_place{SOMA_DEVICE_CPU, 0} : to_place(device);
     } catch (...) {
         return {SOMA_DEVICE_NONE, 0};
     }
