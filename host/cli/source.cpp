@@ -39,6 +39,7 @@ Source Source::read(const std::string& argument) {
     }
     if (looks_like_a_path(argument)) {
         std::string mend = nearest_file(argument, {".soma", ".json"});
+        if (fs::exists(argument + ".soma", error)) mend = fmt::format(" (did you mean `{}.soma`?)", argument);
         const fs::path folder = fs::path(argument).parent_path();
         if (!folder.empty() && !fs::is_directory(folder, error)) {
             mend = fmt::format("; nor is there a folder `{}`", folder.string());

@@ -93,8 +93,8 @@ TEST_CASE("inspect shows a node type one fact a line") {
               "\n\n"
               "Configuration\n"
               "  seconds  float, 60.0 by default, from 0 to 600  how long to wait\n"
-              "  touch    string, \"\" by default                 a file to make when the waiting begins\n"
-              "  deaf     bool, false by default                  goes on waiting when the run is cancelled\n"
+              "  touch    string, \"\" by default                  a file to make when the waiting begins\n"
+              "  deaf     bool, false by default                 goes on waiting when the run is cancelled\n"
               "\n"
               "Input\n"
               "  x  any  anything\n");

@@ -177,19 +177,6 @@ TEST_CASE("of several failures the first written comes first and the others foll
     CHECK(done.err.starts_with("somatize: error: node `one` failed: "));
 }
 
-TEST_CASE("a device that is not there is refused before any node runs") {
-    const TemporaryFolder folder;
-    const auto touch = folder.path() / "started";
-    const Finished done = somatize({"run",
-                                    "probe.wait(seconds=0, touch=\"" + touch.string() +
-                                        "\") >> probe.echo.on(\"hpu:3\") >> probe.echo.named(\"last\").on(\"xpu:9\")",
-                                    "--in", "x"});
-    CHECK(done.exit == 3);
-    CHECK(has(done.err, "`echo`"));
-    CHECK(has(done.err, "`last`"));
-    CHECK_FALSE(std::filesystem::exists(touch));
-}
-
 TEST_CASE("a deadline ends the run and names the node that was running") {
     const Finished done = somatize({"run", "probe.wait.named(\"slow\")", "--in", "x", "--timeout", "0.2"});
     CHECK(done.exit == 1);

@@ -54,16 +54,3 @@ TEST_CASE("devices of the seed graph answers within 50 ms") {
     }
     CHECK(best.count() < 0.050);
 }
-
-TEST_CASE("the seed graph on a machine without CUDA fails before any node runs and names both nodes") {
-    Launch launch;
-    launch.args = {"run", seed_graph, "--in", "some text"};
-    const Finished done = soma::test::run(launch);
-    if (done.exit == 0) soma_skip("this machine has two CUDA devices");
-    CHECK(done.exit == 3);
-    CHECK(done.out.empty());
-    CHECK(done.err.starts_with("somatize: error: "));
-    CHECK(has(done.err, "cuda:1"));
-    CHECK(has(done.err, "`other`"));
-    if (has(done.err, "cuda:0")) CHECK(has(done.err, "`encoder`"));
-}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program says of the machine it runs on, which only the tensor engine knows.
+#include <filesystem>
+
+#include "process.h"
+#include "support/catch.h"
+
+using soma::test::Finished;
+using soma::test::Launch;
+using soma::test::somatize;
+using soma::test::TemporaryFolder;
+
+namespace {
+
+const std::string seed_graph =
+    R"(text.tokenize >> (nn.encoder.on("cuda:0") | nn.bag.named("other").on("cuda:1")) >> flow.join)";
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("check looks at this machine only when asked to") {
+    const std::string graph = "probe.echo.on(\"hpu:5\")";
+    CHECK(somatize({"check", graph}).exit == 0);
+    const Finished missing = somatize({"check", "--here", graph});
+    CHECK(missing.exit == 3);
+    CHECK(missing.out.empty());
+    CHECK(has(missing.err, "hpu:5"));
+    const Finished done = somatize({"check", "--here", "probe.echo.on(\"cpu\")"});
+    CHECK(done.out == "ok: 1 node, 1 placed, every device is here\n");
+}
+
+TEST_CASE("a device that is not there is refused before any node runs") {
+    const TemporaryFolder folder;
+    const auto touch = folder.path() / "started";
+    const Finished done = somatize({"run",
+                                    "probe.wait(seconds=0, touch=\"" + touch.string() +
+                                        "\") >> probe.echo.on(\"hpu:3\") >> probe.echo.named(\"last\").on(\"xpu:9\")",
+                                    "--in", "x"});
+    CHECK(done.exit == 3);
+    CHECK(has(done.err, "`echo`"));
+    CHECK(has(done.err, "`last`"));
+    CHECK_FALSE(std::filesystem::exists(touch));
+}
+
+TEST_CASE("the seed graph on a machine without CUDA fails before any node runs and names both nodes") {
+    Launch launch;
+    launch.args = {"run", seed_graph, "--in", "some text"};
+    const Finished done = soma::test::run(launch);
+    if (done.exit == 0) soma_skip("this machine has two CUDA devices");
+    CHECK(done.exit == 3);
+    CHECK(done.out.empty());
+    CHECK(done.err.starts_with("somatize: error: "));
+    CHECK(has(done.err, "cuda:1"));
+    CHECK(has(done.err, "`other`"));
+    if (has(done.err, "cuda:0")) CHECK(has(done.err, "`encoder`"));
+}
+
+TEST_CASE("a tensor goes in and comes out short for people and whole for programs") {
+    const std::string tensor = R"({"tensor": [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5]],
+                                   "dtype": "float32"})";
+    const Finished shown = somatize({"run", "probe.echo", "--quiet", "--in", tensor});
+    INFO(shown.err);
+    CHECK(shown.exit == 0);
+    CHECK(shown.out == "{\"tensor\": [[1, 2, 3, …, 8, 9, 10], [0, 0, 0, …, 0, 0, 0.5]], \"dtype\": \"float32\", "
+                       "\"shape\": [2, 10], \"device\": \"cpu\"}\n");
+    const Finished whole = somatize({"run", "probe.echo", "--json", "--in", tensor});
+    CHECK(has(whole.out, "0.5"));
+    CHECK_FALSE(has(whole.out, "…"));
+    CHECK(somatize({"run", "probe.echo", "--in", whole.out}).exit == 0);
+}
+
+TEST_CASE("a malformed tensor in the input is a usage error") {
+    const Finished done = somatize({"run", "probe.echo", "--in", R"({"tensor": [[1], [2, 3]]})"});
+    CHECK(done.exit == 2);
+    CHECK(done.err.starts_with("somatize: error: --in: "));
+}
+
+TEST_CASE("the seed graph runs on two devices that this machine has not (simulated)") {
+    const Finished done = somatize({"run", seed_graph, "--in", "some text", "--simulate", "cuda:2", "--seed", "1"});
+    if (has(done.err, "cannot simulate")) soma_skip("libtorch has real CUDA here");
+    INFO(done.err);
+    CHECK(done.exit == 0);
+    CHECK(has(done.out, "simulated devices: cuda:0, cuda:1\nnode"));
+    CHECK(has(done.out, "encoder   cuda:0 (simulated)"));
+    CHECK(has(done.out, "other     cuda:1 (simulated)"));
+    CHECK(has(done.out, "on cuda:0"));
+    CHECK(has(done.out, "on cuda:1"));
+}
+
+TEST_CASE("a node on a device that is not simulated is refused (simulated)") {
+    const Finished done = somatize({"run", seed_graph, "--in", "some text", "--simulate", "cuda:1"});
+    if (has(done.err, "cannot simulate")) soma_skip("libtorch has real CUDA here");
+    CHECK(done.exit == 3);
+    CHECK(has(done.err, "`other`"));
+    CHECK_FALSE(has(done.err, "`encoder`"));
+}
