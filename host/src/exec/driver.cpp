@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace soma {
@@ -45,24 +46,49 @@ private:
     std::atomic<bool> held_{false};
 };
 
+struct Job;
+
+/// The wave that a thread runs a branch of, and whose it is.
+struct Working {
+    const Driver* driver = nullptr;
+    Job* job = nullptr;
+};
+thread_local Working working;
+
 /// A wave that others may help with; on the stack of the thread that waits for it.
 struct Job {
-    explicit Job(const Driver::Wave& w) : wave(w) {}
+    Job(const Driver::Wave& w, const Driver& d)
+        : wave(w), driver(d), owner(&working), outer(working.driver == &d ? working.job : nullptr) {}
+
+    /// Bits of `state` that count helpers; those above count the waves that began within this one, so that the thread
+    /// that sleeps on it wakes to help.
+    static constexpr std::uint32_t helpers = 0xffff;
+    static constexpr std::uint32_t news = helpers + 1;
 
     const Driver::Wave& wave;
+    const Driver& driver;
+    const Working* owner;             ///< an address of the thread's own
+    Job* outer;                       ///< the wave that this one is within; it outlives this one
     std::atomic<std::size_t> next{0}; ///< branch to take
-    std::atomic<std::uint32_t> helpers{0};
+    std::atomic<std::uint32_t> state{0};
     Job* following = nullptr;
 
     /// Runs branches until none is left to take.
     void work() noexcept {
+        const Working before = std::exchange(working, {&driver, this});
         for (;;) {
             const std::size_t branch = next.fetch_add(1, std::memory_order_relaxed);
-            if (branch >= wave.branches) return;
+            if (branch >= wave.branches) break;
             wave.run(wave.context, branch);
         }
+        working = before;
     }
     [[nodiscard]] bool exhausted() const noexcept { return next.load(std::memory_order_relaxed) >= wave.branches; }
+    [[nodiscard]] bool is_within(const Job& other) const noexcept {
+        const Job* job = outer;
+        while (job != nullptr && job != &other) job = job->outer;
+        return job != nullptr;
+    }
 };
 
 class ThreadDriver final : public Driver {
@@ -84,19 +110,11 @@ public:
             return;
         }
         start_workers();
-        Job job(wave);
+        Job job(wave, *this);
         publish(job);
         job.work();
         withdraw(job);
-        // Helpers that came are still in their last branch: most end soon, so look before sleeping.
-        for (int i = 0; i < spins; ++i) {
-            if (job.helpers.load(std::memory_order_acquire) == 0) return;
-            pause();
-        }
-        for (std::uint32_t left = job.helpers.load(std::memory_order_acquire); left != 0;
-             left = job.helpers.load(std::memory_order_acquire)) {
-            job.helpers.wait(left, std::memory_order_acquire);
-        }
+        wait(job);
     }
 
     [[nodiscard]] std::size_t jobs() const noexcept override { return jobs_; }
@@ -125,6 +143,11 @@ private:
             *end = &job;
         }
         waiting_jobs_.fetch_add(1, std::memory_order_seq_cst);
+        for (Job* outer = job.outer; outer != nullptr; outer = outer->outer) {
+            if (outer->owner == job.owner) continue;
+            outer->state.fetch_add(Job::news, std::memory_order_release);
+            outer->state.notify_one();
+        }
         if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
         {
             // Passing through the mutex orders this after a worker's last look, so that no wake-up is lost.
@@ -148,19 +171,42 @@ private:
         }
     }
 
-    /// Takes part in the oldest wave with a branch to spare; false when there is none.
-    bool help() noexcept {
+    /// Waits until the helpers of a wave are done. Meanwhile the thread takes part in the waves that they began within
+    /// it, which must end first, and in no other: it never runs what it does not wait for.
+    void wait(Job& job) noexcept {
+        std::uint32_t told = 0;
+        for (int i = 0;;) {
+            const std::uint32_t state = job.state.load(std::memory_order_acquire);
+            if ((state & Job::helpers) == 0) return;
+            if (const std::uint32_t news = state & ~Job::helpers; news != told) {
+                if (!help(&job)) told = news;
+                i = 0;
+            } else if (i < spins) {
+                // Helpers that came are in their last branch: most end soon, so look before sleeping.
+                ++i;
+                pause();
+            } else {
+                job.state.wait(state, std::memory_order_acquire);
+            }
+        }
+    }
+
+    /// Takes part in the oldest wave with a branch to spare, of those within `outer` if it is given; false when there is
+    /// none.
+    bool help(const Job* outer = nullptr) noexcept {
         Job* job = nullptr;
         {
             const std::lock_guard guard(jobs_lock_);
-            for (job = first_; job != nullptr && job->exhausted();) job = job->following;
+            for (job = first_; job != nullptr; job = job->following) {
+                if (!job->exhausted() && (outer == nullptr || job->is_within(*outer))) break;
+            }
             if (job == nullptr) return false;
-            job->helpers.fetch_add(1, std::memory_order_relaxed);
+            job->state.fetch_add(1, std::memory_order_relaxed);
         }
         job->work();
         // The job may be gone once the count falls; waking an address nobody waits on does nothing.
-        std::atomic<std::uint32_t>& helpers = job->helpers;
-        if (helpers.fetch_sub(1, std::memory_order_acq_rel) == 1) helpers.notify_one();
+        std::atomic<std::uint32_t>& state = job->state;
+        if ((state.fetch_sub(1, std::memory_order_acq_rel) & Job::helpers) == 1) state.notify_one();
         return true;
     }
 

@@ -27,9 +27,10 @@ struct Misplaced {
 bool is_on(const Value& value, soma_place declared, Misplaced& out);
 
 /// The same for the hot path, where it is most often a lone tensor: false when `is_on` must look closer.
-inline bool is_at(const soma_value* value, soma_place declared) noexcept {
+inline bool is_at(const soma_value* value, soma_place declared, const detail::Engine* engine) noexcept {
     if (value->kind != SOMA_KIND_TENSOR) return value->kind < SOMA_KIND_LIST;
-    const soma_place place = place_of_tensor(value);
+    if (engine == nullptr) return false;
+    const soma_place place = engine->place(value->kind, value->payload);
     return place.kind == declared.kind && place.index == declared.index;
 }
 

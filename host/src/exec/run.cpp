@@ -115,42 +115,6 @@ Run::Run(const Program& program, const std::vector<BoundNode>& nodes, Driver& dr
     }
 }
 
-Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t run_id) {
-    options_ = &options;
-    failures_.clear();
-    deadline_ns_ = deadline(options.timeout);
-    run_id_ = run_id;
-    seed_ = options.seed ? *options.seed : mix(run_id);
-    const detail::Engine* engine = detail::engine();
-    grad_ = engine == nullptr || engine->grad_enabled();
-    caller_ = this_thread();
-    outer_ = inside == nullptr ? nullptr : inside->run;
-    lent_ = inside == nullptr ? nullptr : inside->borrowed;
-    keep_slots_.clear();
-    kept_.assign(options.keep.size(), Value());
-    for (const std::string& id : options.keep) {
-        const auto at = std::find_if(nodes_.begin(), nodes_.end(),
-                                     [&](const BoundNode& node) { return node.instance->id() == id; });
-        keep_slots_.push_back(static_cast<std::uint32_t>(at - nodes_.begin()));
-    }
-
-    observed_ = options.report != nullptr || options.progress || !keep_slots_.empty();
-    Frame frame;
-    const auto slot = static_cast<std::uint32_t>(nodes_.size());
-    if (program_.readers[slot] > 0) put_result(slot, Value(input).release());
-    const bool done = guarded(0, static_cast<std::uint32_t>(program_.ops.size()), frame);
-    state_.reset();
-
-    Value out;
-    if (done) out = result();
-    store_.clear();
-    if (options.kept != nullptr) *options.kept = std::move(kept_);
-    kept_.clear();
-    std::stable_sort(failures_.begin(), failures_.end(),
-                     [](const Failure& a, const Failure& b) { return a.order < b.order; });
-    return out;
-}
-
 Value Run::result() {
     if (program_.results.size() == 1) return Value::adopt(store_.take(program_.results.front()));
     std::vector<Value> values;
@@ -181,15 +145,6 @@ std::int32_t Run::intraop_of(const Frame& frame, const detail::Engine& engine) {
     // Frames around this one are null here when the engine came while their wave was under way. They are not told: other
     // branches read them.
     return share_of(intraop_of(*frame.parent, engine), *frame.wave);
-}
-
-bool Run::sequence(std::uint32_t begin, std::uint32_t end, Frame& frame) {
-    for (std::uint32_t i = begin; i < end; i = program_.ops[i].next) {
-        const Program::Op& op = program_.ops[i];
-        if (!(op.wave == Program::Op::no_wave ? call(i, frame) : wave(op, frame))) return false;
-        if (op.checks_begin != op.checks_end && !check_shared(op)) return false;
-    }
-    return true;
 }
 
 bool Run::guarded(std::uint32_t begin, std::uint32_t end, Frame& frame) noexcept {
@@ -246,9 +201,9 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
                                                                        std::memory_order_acq_rel)) {
         }
     }
-    // A thread that only helps is told its number by the next branch it takes. One that waits for the wave has the
-    // number already, save where the engine came with this branch.
-    if (!helping && frame.engine != nullptr && frame.intraop != frame.intraop_before) {
+    // A thread that helps is told its number by the next branch it takes, or when the wave that it waits for ends. One that
+    // owns the wave has the number already. Neither holds where the engine came with this branch.
+    if (wave.frame.engine == nullptr && frame.engine != nullptr && frame.intraop != frame.intraop_before) {
         frame.engine->set_intraop_threads(frame.intraop_before);
     }
     if (guard != nullptr) engine->state_leave(guard);
@@ -294,30 +249,6 @@ Value Run::lent_items(std::uint32_t node, soma_value* input) const {
     return Value::list(std::move(items));
 }
 
-bool Run::call(std::uint32_t op, Frame& frame) {
-    if (frame.wave != nullptr && must_stop(frame)) return false;
-    if (stopped()) [[unlikely]]
-        return fail_stopped(op, false);
-    if (frame.engine == nullptr) [[unlikely]]
-        find_engine(frame);
-
-    const std::uint32_t index = program_.ops[op].node;
-    const std::uint32_t slot = program_.ops[op].read;
-    soma_value* input = slot != Program::Op::several ? store_.take(slot) : take_list(index);
-    soma_outcome outcome{sizeof(soma_outcome), SOMA_OUTCOME_DONE, nullptr, nullptr};
-    const std::int64_t begin = observed_ ? now_ns() : 0;
-    soma_status* status = forward(index, frame, input, outcome);
-    const std::int64_t end = observed_ ? now_ns() : 0;
-    const bool accepted = accept(op, input, outcome, status);
-    detail::release(input);
-    if (observed_) [[unlikely]] {
-        if (!observe(op, end - begin, accepted)) return false;
-    }
-    if (!accepted) [[unlikely]]
-        return false;
-    return stopped() ? fail_stopped(op, true) : true;
-}
-
 bool Run::observe(std::uint32_t op, std::int64_t ns, bool accepted) {
     const std::uint32_t index = program_.ops[op].node;
     if (options_->report != nullptr) {
@@ -337,66 +268,161 @@ bool Run::observe(std::uint32_t op, std::int64_t ns, bool accepted) {
     return true;
 }
 
+soma_status* Run::enter(const BoundNode& node, const soma_ctx& ctx, soma_value* input, soma_outcome& outcome,
+                        const detail::Borrowed* borrowed) const {
+    const Inside here{this, borrowed};
+    const Inside* const outside = std::exchange(inside, &here);
+    soma_status* status = nullptr;
+    try {
+        status = node.forward(node.self, &ctx, input, &outcome);
+    } catch (...) {
+        status = detail::status_from_exception(node.instance->type().plugin->name);
+    }
+    inside = outside;
+    return status;
+}
+
 soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome) {
     const BoundNode& node = nodes_[index];
     detail::RunContext& context = contexts_[index];
     context.ctx.run_id = run_id_;
     context.ctx.seed = mix(seed_ ^ node.seed_salt);
     context.ctx.grad_mode = grad_ ? 1 : 0;
-    context.ctx.training = options_->training ? 1 : 0;
+    context.ctx.training = training_ ? 1 : 0;
     context.deadline_ns = deadline_ns_;
 
+    const bool ordinary =
+        node.reentrant && !node.has_stream && lent_ == nullptr && program_.loans[index].part == Program::Loan::nothing;
+    soma_status* status =
+        ordinary ? enter(node, context.ctx, input, outcome, nullptr) : forward_guarded(index, frame, input, outcome);
+    if (frame.engine != nullptr) frame.watch.restore(*frame.engine, node.links_engine);
+    return status;
+}
+
+soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome) {
+    const BoundNode& node = nodes_[index];
+    soma_ctx& ctx = contexts_[index].ctx;
     const detail::Engine* engine = frame.engine;
     const Program::Loan loan = program_.loans[index];
     detail::Borrowed borrowed{};
     Value lent; // keeps what `borrowed` speaks of
-    Inside here{this, lent_};
+    const detail::Borrowed* here = lent_;
     std::int32_t device_before = 0;
     if (engine != nullptr) {
         if (loan.part != Program::Loan::nothing) {
             if (loan.part == Program::Loan::some) lent = lent_items(index, input);
             borrowed = {node.instance->id().c_str(), nodes_[loan.sharer].instance->id().c_str(),
                         loan.part == Program::Loan::some ? lent.handle() : input};
-            here.borrowed = &borrowed;
+            here = &borrowed;
         }
-        if (here.borrowed != nullptr) engine->set_borrowed(here.borrowed);
+        if (here != nullptr) engine->set_borrowed(here);
         if (node.has_stream) {
             device_before = engine->exchange_device(node.place);
-            context.ctx.stream = engine->stream(node.place);
+            ctx.stream = engine->stream(node.place);
         }
     }
     soma_status* status = nullptr;
     if (!node.reentrant && !lock(*node.instance)) {
         status = detail::make_status(SOMA_FAILED_PRECONDITION, "it is entered again from inside itself");
     } else {
-        const Inside* const outside = std::exchange(inside, &here);
-        try {
-            status = node.forward(node.self, &context.ctx, input, &outcome);
-        } catch (...) {
-            status = detail::status_from_exception(node.instance->type().plugin->name);
-        }
-        inside = outside;
+        status = enter(node, ctx, input, outcome, here);
         if (!node.reentrant) unlock(*node.instance);
     }
     if (engine != nullptr) {
         if (node.has_stream) engine->exchange_device({node.place.kind, device_before});
-        if (here.borrowed != nullptr) engine->set_borrowed(this_thread() == caller_ ? lent_ : nullptr);
-        frame.watch.restore(*engine, node.links_engine);
+        if (here != nullptr) engine->set_borrowed(this_thread() == caller_ ? lent_ : nullptr);
     }
     return status;
 }
 
-bool Run::accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status) {
+void Run::put_result(std::uint32_t slot, soma_value* value) {
+    if (observed_) [[unlikely]]
+        show_result(slot, value);
+    store_.put(slot, value);
+    if (const std::uint32_t shared = program_.shared_of[slot]; shared != 0) versions_[shared - 1] = version_of(slot);
+}
+
+bool Run::accept(std::uint32_t op, const Frame& frame, soma_value* input, soma_outcome& outcome, soma_status* status) {
     const std::uint32_t index = program_.ops[op].node;
     const BoundNode& node = nodes_[index];
     const bool plain = status == nullptr && outcome.kind == SOMA_OUTCOME_DONE && outcome.value != nullptr &&
                        outcome.saved == nullptr && !node.has_backward &&
-                       (!node.placed || is_at(outcome.value, node.place));
+                       (!node.placed || is_at(outcome.value, node.place, frame.engine));
     if (!plain) [[unlikely]] {
         if (!accept_other(op, input, outcome, status)) return false;
     }
     put_result(index, outcome.value);
     return true;
+}
+
+bool Run::call(std::uint32_t op, Frame& frame) {
+    if (frame.wave != nullptr && must_stop(frame)) return false;
+    if (stopped()) [[unlikely]]
+        return fail_stopped(op, false);
+    if (frame.engine == nullptr) [[unlikely]]
+        find_engine(frame);
+
+    const std::uint32_t index = program_.ops[op].node;
+    const std::uint32_t slot = program_.ops[op].read;
+    soma_value* input = slot != Program::Op::several ? store_.take(slot) : take_list(index);
+    soma_outcome outcome{sizeof(soma_outcome), SOMA_OUTCOME_DONE, nullptr, nullptr};
+    const std::int64_t begin = observed_ ? now_ns() : 0;
+    soma_status* status = forward(index, frame, input, outcome);
+    const std::int64_t end = observed_ ? now_ns() : 0;
+    const bool accepted = accept(op, frame, input, outcome, status);
+    detail::release(input);
+    if (observed_) [[unlikely]] {
+        if (!observe(op, end - begin, accepted)) return false;
+    }
+    if (!accepted) [[unlikely]]
+        return false;
+    return stopped() ? fail_stopped(op, true) : true;
+}
+
+bool Run::sequence(std::uint32_t begin, std::uint32_t end, Frame& frame) {
+    for (std::uint32_t i = begin; i < end; i = program_.ops[i].next) {
+        const Program::Op& op = program_.ops[i];
+        if (!(op.wave == Program::Op::no_wave ? call(i, frame) : wave(op, frame))) return false;
+        if (op.checks_begin != op.checks_end && !check_shared(op)) return false;
+    }
+    return true;
+}
+
+Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t run_id) {
+    options_ = &options;
+    failures_.clear();
+    deadline_ns_ = deadline(options.timeout);
+    run_id_ = run_id;
+    seed_ = options.seed ? *options.seed : mix(run_id);
+    const detail::Engine* engine = detail::engine();
+    grad_ = engine == nullptr || engine->grad_enabled();
+    caller_ = this_thread();
+    outer_ = inside == nullptr ? nullptr : inside->run;
+    lent_ = inside == nullptr ? nullptr : inside->borrowed;
+    keep_slots_.clear();
+    kept_.assign(options.keep.size(), Value());
+    for (const std::string& id : options.keep) {
+        const auto at = std::find_if(nodes_.begin(), nodes_.end(),
+                                     [&](const BoundNode& node) { return node.instance->id() == id; });
+        keep_slots_.push_back(static_cast<std::uint32_t>(at - nodes_.begin()));
+    }
+
+    training_ = options.training;
+    observed_ = options.report != nullptr || options.progress || !keep_slots_.empty();
+    Frame frame;
+    const auto slot = static_cast<std::uint32_t>(nodes_.size());
+    if (program_.readers[slot] > 0) put_result(slot, Value(input).release());
+    const bool done = guarded(0, static_cast<std::uint32_t>(program_.ops.size()), frame);
+    state_.reset();
+
+    Value out;
+    if (done) out = result();
+    store_.clear();
+    if (options.kept != nullptr) *options.kept = std::move(kept_);
+    kept_.clear();
+    std::stable_sort(failures_.begin(), failures_.end(),
+                     [](const Failure& a, const Failure& b) { return a.order < b.order; });
+    return out;
 }
 
 bool Run::accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status) {
@@ -434,17 +460,13 @@ bool Run::accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcom
     return true;
 }
 
-void Run::put_result(std::uint32_t slot, soma_value* value) {
-    if (observed_) [[unlikely]] {
-        if (options_->report != nullptr && slot < nodes_.size()) {
-            (*options_->report)[slot].result = summary(Value::share(value));
-        }
-        for (std::size_t i = 0; i < keep_slots_.size(); ++i) {
-            if (keep_slots_[i] == slot) kept_[i] = Value::share(value);
-        }
+void Run::show_result(std::uint32_t slot, soma_value* value) {
+    if (options_->report != nullptr && slot < nodes_.size()) {
+        (*options_->report)[slot].result = summary(Value::share(value));
     }
-    store_.put(slot, value);
-    if (const std::uint32_t shared = program_.shared_of[slot]; shared != 0) versions_[shared - 1] = version_of(slot);
+    for (std::size_t i = 0; i < keep_slots_.size(); ++i) {
+        if (keep_slots_[i] == slot) kept_[i] = Value::share(value);
+    }
 }
 
 std::uint64_t Run::version_of(std::uint32_t slot) const {

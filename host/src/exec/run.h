@@ -51,7 +51,8 @@ private:
     bool sequence(std::uint32_t begin, std::uint32_t end, Frame& frame);
     bool guarded(std::uint32_t begin, std::uint32_t end, Frame& frame) noexcept;
     bool wave(const Program::Op& op, Frame& frame);
-    bool call(std::uint32_t op, Frame& frame);
+    // The way through an ordinary node: one function once compiled. What is rare is called.
+    [[gnu::always_inline]] inline bool call(std::uint32_t op, Frame& frame);
     bool check_shared(const Program::Op& op);
     static void run_branch(void* context, std::size_t branch) noexcept;
     static void find_engine(Frame& frame);
@@ -62,11 +63,17 @@ private:
 
     [[nodiscard]] soma_value* take_list(std::uint32_t node);
     [[nodiscard]] Value lent_items(std::uint32_t node, soma_value* input) const;
-    soma_status* forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome);
-    bool accept(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status);
+    [[gnu::always_inline]] inline soma_status* forward(std::uint32_t index, const Frame& frame, soma_value* input,
+                                                       soma_outcome& outcome);
+    soma_status* forward_guarded(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome);
+    [[gnu::always_inline]] inline soma_status* enter(const BoundNode& node, const soma_ctx& ctx, soma_value* input,
+                                                     soma_outcome& outcome, const detail::Borrowed* borrowed) const;
+    [[gnu::always_inline]] inline bool accept(std::uint32_t op, const Frame& frame, soma_value* input,
+                                              soma_outcome& outcome, soma_status* status);
     bool accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status);
     bool observe(std::uint32_t op, std::int64_t ns, bool accepted);
-    void put_result(std::uint32_t slot, soma_value* value);
+    [[gnu::always_inline]] inline void put_result(std::uint32_t slot, soma_value* value);
+    void show_result(std::uint32_t slot, soma_value* value);
     [[nodiscard]] std::uint64_t version_of(std::uint32_t slot) const;
     [[nodiscard]] static bool must_stop(const Frame& frame) noexcept;
     [[nodiscard]] bool stopped() {
@@ -90,6 +97,7 @@ private:
     std::uint64_t run_id_ = 0;
     std::uint64_t seed_ = 0;
     bool grad_ = false;
+    bool training_ = false;
     bool observed_ = false;                  ///< somebody asked for more than the result
     std::uintptr_t caller_ = 0;              ///< the thread that called `execute`
     const Run* outer_ = nullptr;             ///< the run whose node called `execute`; null when none did
