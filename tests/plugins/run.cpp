@@ -35,7 +35,10 @@ std::string failure(std::string_view wire, const Value& input) {
         const Value result = run(wire, input);
         FAIL("`" << wire << "` did not fail but gave " << summary(result));
     } catch (const Error& error) {
-        return error.what();
+        std::string text = error.what();
+        const std::size_t added = text.rfind(" (");
+        if (added != std::string::npos && text.find("plugin `", added) != std::string::npos) text.resize(added);
+        return text;
     }
     return {};
 }

@@ -20,7 +20,8 @@ const Catalog& catalog();
 Value run(std::string_view wire, const Value& input = {});
 /// The same; the input and the result are JSON, tensors written as {"tensor": …}.
 std::string run_json(std::string_view wire, std::string_view input);
-/// What the run, or the making of the graph, fails with; fails the test when it does not.
+/// What the run, or the making of the graph, fails with, without the plugin's name that the host puts at the end; fails
+/// the test when it does not.
 std::string failure(std::string_view wire, const Value& input = {});
 /// The same with the input as JSON.
 std::string failure_json(std::string_view wire, std::string_view input);

@@ -116,10 +116,10 @@ const std::map<std::string, Operation>& operations() {
          [](Args x) -> Value {
              return List{select(x[0], 0, 1), narrow(x[0], 1, 0, 1)};
          }},
-        {"index_select", [](Args x) -> Value { return index_select(x[0], 0, arange(1, 2)); }},
+        {"index_select", [](Args x) -> Value { return index_select(x[0], 0, arange(1, 2, x[0].device())); }},
         {"gather",
          [](Args x) -> Value {
-             return gather(x[0], 1, from_vector<std::int64_t>({1, 0}, {2, 1}));
+             return gather(x[0], 1, from_vector<std::int64_t>({1, 0}, {2, 1}, x[0].device()));
          }},
         {"flip", [](Args x) -> Value { return flip(x[0], {0}); }},
         {"cat",
@@ -140,9 +140,9 @@ const std::map<std::string, Operation>& operations() {
         {"dot", [](Args x) -> Value { return dot(flatten(x[0]), flatten(x[1])); }},
         {"linear",
          [](Args x) -> Value {
-             return List{linear(x[0], x[1]), linear(x[0], x[1], ones({2}))};
+             return List{linear(x[0], x[1]), linear(x[0], x[1], ones({2}, x[0].device()))};
          }},
-        {"embedding", [](Args x) -> Value { return embedding(x[0], arange(0, 1)); }},
+        {"embedding", [](Args x) -> Value { return embedding(x[0], arange(0, 1, x[0].device())); }},
         {"layer_norm", [](Args x) -> Value { return layer_norm(x[0], {2}); }},
         {"mse_loss", [](Args x) -> Value { return mse_loss(x[0], x[1]); }},
         {"create",

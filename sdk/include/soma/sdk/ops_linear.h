@@ -4,7 +4,8 @@
 /// @file ops_linear.h
 /// Matrix products and layers made of them.
 
-#include <soma/sdk/tensor.h>
+#include <soma/sdk/ops_reduce.h>
+#include <soma/sdk/ops_shape.h>
 
 namespace soma::sdk {
 
@@ -27,10 +28,7 @@ inline Tensor bmm(const Tensor& a, const Tensor& b) {
 }
 
 /// Inner product of two vectors.
-inline Tensor dot(const Tensor& a, const Tensor& b) {
-    static const Operator op{"aten::dot"};
-    return Tensor{op({a, b})};
-}
+inline Tensor dot(const Tensor& a, const Tensor& b) { return sum(a * b); }
 
 /// x weightᵀ + bias; the weight is [out, in], the bias may be left out.
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
@@ -40,6 +38,12 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
 
 /// Rows of a table by indices.
 inline Tensor embedding(const Tensor& table, const Tensor& indices) {
+    if (table.place().kind == SOMA_DEVICE_META) {
+        // libtorch 1.13 has no lookup on meta, but it has this.
+        Dims sizes = indices.sizes();
+        sizes.push_back(table.size(1));
+        return reshape(gather(table, 0, expand(reshape(indices, {-1, 1}), {-1, table.size(1)})), sizes);
+    }
     static const Operator op{"aten::embedding"};
     return Tensor{op({table, indices})};
 }

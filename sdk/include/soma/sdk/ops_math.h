@@ -70,8 +70,9 @@ inline Tensor sigmoid(const Tensor& x) {
 
 /// x where it is positive, else 0.
 inline Tensor relu(const Tensor& x) {
-    static const Operator op{"aten::relu"};
-    return Tensor{op({x})};
+    // The same as aten::relu, gradient included, but libtorch 1.13 knows this one on meta too.
+    static const Operator op{"aten::threshold"};
+    return Tensor{op({x, 0, 0})};
 }
 
 /// The next whole number below.
@@ -94,8 +95,8 @@ inline Tensor isnan(const Tensor& x) {
 
 /// Where x is 0: a tensor of bools.
 inline Tensor logical_not(const Tensor& x) {
-    static const Operator op{"aten::logical_not"};
-    return Tensor{op({x})};
+    static const Operator op{"aten::eq", "Scalar"};
+    return Tensor{op({x, 0})};
 }
 
 /// x to the power of a number.

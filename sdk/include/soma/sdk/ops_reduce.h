@@ -35,13 +35,13 @@ inline Tensor mean(const Tensor& x, const Dims& dims, bool keepdim = false) {
 
 /// The greatest element.
 inline Tensor max(const Tensor& x) {
-    static const Operator op{"aten::max"};
+    static const Operator op{"aten::amax"};
     return Tensor{op({x})};
 }
 
 /// The smallest element.
 inline Tensor min(const Tensor& x) {
-    static const Operator op{"aten::min"};
+    static const Operator op{"aten::amin"};
     return Tensor{op({x})};
 }
 
