@@ -4,6 +4,7 @@
 #include "core/status_guard.h"
 #include "core/utf8.h"
 #include "plugin/host.h"
+#include "plugin/loaded_plugin.h"
 #include "soma/detail/opaque.h"
 #include "soma/detail/status.h"
 #include "soma/error.h"
@@ -18,7 +19,7 @@ std::string_view view(soma_string text) noexcept { return {text.size == 0 ? "" :
 } // namespace
 
 void detail::destroy_opaque(OpaqueData* raw) noexcept {
-    const std::unique_ptr<OpaqueData> data(raw);
+    std::unique_ptr<OpaqueData> data(raw);
     try {
         data->type.destroy(data->payload);
     } catch (const std::exception& error) {
@@ -27,6 +28,9 @@ void detail::destroy_opaque(OpaqueData* raw) noexcept {
     } catch (...) {
         log(LogLevel::error, data->host->name, {}, "`destroy` of an opaque value threw, which no plugin function may");
     }
+    data.reset();
+    // It may have held the last value of another plugin, which could not go while it was itself at work.
+    unload_deferred();
 }
 
 soma_value* detail::make_opaque_value(const soma_opaque_type& type, void* payload, soma_host* host,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/loaded_plugin.h"
 
+#include <atomic>
+
 #include "plugin/api_check.h"
 #include "soma/log.h"
 
@@ -17,13 +19,17 @@ public:
     void add(std::unique_ptr<LoadedPlugin> plugin) {
         const std::lock_guard lock(mutex_);
         plugins_.push_back(std::move(plugin));
+        any_.store(true, std::memory_order_release);
     }
     std::vector<std::unique_ptr<LoadedPlugin>> take() {
+        if (!any_.load(std::memory_order_acquire)) return {};
         const std::lock_guard lock(mutex_);
+        any_.store(false, std::memory_order_relaxed);
         return std::exchange(plugins_, {});
     }
 
 private:
+    std::atomic<bool> any_{false}; // so that asking costs nothing as long as there is none
     std::mutex mutex_;
     std::vector<std::unique_ptr<LoadedPlugin>> plugins_;
 };
