@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DBUILD=folder -DPREFIX=folder -P install.cmake
+# cmake -DBUILD=folder -DPREFIX=folder -DBINDIR=bin [-DENGINE=ON] -P install.cmake
 #
 # Installs the project, then moves the installed tree to PREFIX: what the other tests here use has been moved.
 
@@ -29,9 +29,18 @@ foreach(text IN LISTS texts)
   endforeach()
 endforeach()
 
-# And the program runs from where it is now.
-execute_process(COMMAND "${PREFIX}/${BINDIR}/somatize" --version
-  OUTPUT_VARIABLE out ERROR_VARIABLE out RESULT_VARIABLE result)
-if(NOT result EQUAL 0 OR NOT out MATCHES "[0-9]+\\.[0-9]+\\.[0-9]+")
-  message(FATAL_ERROR "the moved program ended with ${result}: ${out}")
+# The program runs from where it is now, and finds the plugins and the engine that were moved with it.
+set(ENV{SOMATIZE_PLUGIN_PATH} "")
+set(ENV{XDG_DATA_HOME} "${PREFIX}/no-such-folder")
+function(somatize expected)
+  execute_process(COMMAND "${PREFIX}/${BINDIR}/somatize" ${ARGN} WORKING_DIRECTORY "${PREFIX}"
+    OUTPUT_VARIABLE out ERROR_VARIABLE out RESULT_VARIABLE result)
+  if(NOT result EQUAL 0 OR NOT out MATCHES "${expected}")
+    message(FATAL_ERROR "the moved program with ${ARGN} ended with ${result}, without `${expected}`:\n${out}")
+  endif()
+endfunction()
+somatize("[0-9]+\\.[0-9]+\\.[0-9]+" --version)
+somatize("flow\\.identity" nodes)
+if(ENGINE)
+  somatize("float32.8. on cpu" run "text.tokenize >> nn.bag(dim=8).on(\"cpu\")" --in "some text")
 endif()
