@@ -15,14 +15,14 @@ public:
                  "The table follows from `seed` alone, so two bags with the same configuration agree everywhere. "
                  "Cosines "
                  "between documents are close to those of exact counts, the closer the larger `dim`.")
-            .config(Int("dim").defaults(256).min(1).max(65536).doc("length of a vector"))
+            .config(Int("dim").defaults(256).min(1).max(4096).doc("length of a vector"))
             .config(Int("ngram").defaults(1).min(1).max(64).doc("how many tokens or characters in a row"))
             .config(String("unit")
                         .choices({"words", "chars"})
                         .defaults("words")
                         .doc("n-grams of tokens, or of the characters of the tokens joined by spaces"))
             .config(
-                Int("buckets").defaults(8192).min(1).max(1 << 24).doc("rows of the table that n-grams are hashed to"))
+                Int("buckets").defaults(8192).min(1).max(1 << 20).doc("rows of the table that n-grams are hashed to"))
             .config(Bool("normalize").defaults(true).doc("scale each vector to length 1"))
             .config(Int("seed").defaults(0).doc("of the table"))
             .input("tokens", Kind::any, "a list of tokens, a list of such lists, or a text")

@@ -26,8 +26,8 @@ NodeType Linear::describe() {
     return NodeType{"nn.linear"}
         .doc("Maps vectors linearly: x weightᵀ + bias.\n"
              "The weights follow from the pipeline's seed and the node's id.")
-        .config(Int("in").required().min(1).doc("length of the vectors that come in"))
-        .config(Int("out").required().min(1).doc("length of those that go out"))
+        .config(Int("in").required().min(1).max(1 << 20).doc("length of the vectors that come in"))
+        .config(Int("out").required().min(1).max(1 << 20).doc("length of those that go out"))
         .config(Bool("bias").defaults(true).doc("add a trained constant"))
         .input("x", Kind::any, "a tensor [..., in], or numbers in lists")
         .output("y", Kind::tensor, "[..., out]")

@@ -9,8 +9,9 @@ using namespace soma::sdk;
 NodeType Embedding::describe() {
     return NodeType{"nn.embedding"}
         .doc("Looks up a trained vector for each index.")
-        .config(Int("count").required().min(1).doc("how many vectors there are; indices are 0 to count - 1"))
-        .config(Int("dim").required().min(1).doc("length of a vector"))
+        .config(
+            Int("count").required().min(1).max(1 << 28).doc("how many vectors there are; indices are 0 to count - 1"))
+        .config(Int("dim").required().min(1).max(1 << 20).doc("length of a vector"))
         .input("indices", Kind::any, "a tensor of whole numbers, or whole numbers in lists")
         .output("vectors", Kind::tensor, "the indices' sizes, then dim")
         .differentiable()
@@ -46,9 +47,9 @@ NodeType Encoder::describe() {
     return NodeType{"nn.encoder"}
         .doc("Encodes documents: an embedding of each hashed token, their mean, then a linear map.\n"
              "The weights follow from the pipeline's seed and the node's id.")
-        .config(Int("dim").defaults(64).min(1).max(65536).doc("length of a token's embedding"))
-        .config(Int("out").defaults(64).min(1).max(65536).doc("length of a document's vector"))
-        .config(Int("buckets").defaults(4096).min(1).max(1 << 24).doc("rows of the table that tokens are hashed to"))
+        .config(Int("dim").defaults(64).min(1).max(4096).doc("length of a token's embedding"))
+        .config(Int("out").defaults(64).min(1).max(4096).doc("length of a document's vector"))
+        .config(Int("buckets").defaults(4096).min(1).max(1 << 20).doc("rows of the table that tokens are hashed to"))
         .input("tokens", Kind::any, "a list of tokens, a list of such lists, or a text")
         .output("vectors", Kind::tensor, "[out] for one document, [documents, out] for a list of them")
         .differentiable()

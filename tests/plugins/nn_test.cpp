@@ -127,6 +127,13 @@ TEST_CASE("nn.linear says which sizes do not fit") {
     CHECK(holds(failure("nn.linear(out=2)", parse_json("[1]")), "`in`"));
 }
 
+TEST_CASE("weights that no machine can hold are an error and not a crash") {
+    CHECK(holds(failure("nn.linear(in=1048576, out=1048576)", 1),
+                "weights of sizes [1048576, 1048576] are more than a node can hold"));
+    CHECK(holds(failure("nn.embedding(count=268435456, dim=1048576)", 1),
+                "weights of sizes [268435456, 1048576] are more than a node can hold"));
+}
+
 TEST_CASE("weights follow from the pipeline's seed and the node's id") {
     const auto weights = [](std::string_view wire, std::uint64_t seed) {
         PipelineOptions options;

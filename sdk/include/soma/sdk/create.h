@@ -86,9 +86,16 @@ public:
     template <class Next>
     Tensor fill(const Dims& sizes, Next&& next) {
         if (meta_) return empty(sizes, "meta");
-        std::size_t count = 1;
-        for (const std::int64_t size : sizes) count *= static_cast<std::size_t>(size);
-        std::vector<float> data(count);
+        constexpr std::int64_t most = std::int64_t{1} << 36; // 256 GiB
+        std::int64_t total = 1;
+        for (const std::int64_t size : sizes) {
+            if (size < 0 || (size > 0 && total > most / size)) {
+                throw Error{Code::out_of_range, "weights of sizes " + Sizes{sizes.data(), sizes.size()}.str() +
+                                                    " are more than a node can hold"};
+            }
+            total *= size;
+        }
+        std::vector<float> data(static_cast<std::size_t>(total));
         for (float& element : data) element = next();
         return from_vector(std::move(data), sizes);
     }
