@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ public:
     /// The configuration it was made with, defaults filled in.
     [[nodiscard]] const Value& config() const noexcept { return config_; }
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+    /// Where it was last told to be; nullopt: nowhere in particular.
+    [[nodiscard]] std::optional<Device> device() const noexcept { return device_; }
     [[nodiscard]] void* self() const noexcept { return self_; }
 
     /// Parameters and buffers. Not while the node runs.
@@ -58,6 +61,7 @@ private:
     std::string id_;
     Value config_;
     std::uint64_t seed_;
+    std::optional<Device> device_;
     void* self_ = nullptr;
 };
 

@@ -120,7 +120,7 @@ struct Executor::Impl {
             }
             return;
         }
-        const bool changed = node.device != device;
+        const bool changed = node.device != device || original->device() != device;
         if ((changed || !settled) && has_state_on_meta(*original)) {
             throw PlacementError(fmt::format("node `{}` cannot move from `meta` to {}: its parameters hold no data "
                                              "there. Create the pipeline with the node placed elsewhere, and place it "

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "soma/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "soma/error.h"
 #include "soma/language.h"
+#include "soma/machine.h"
 #include "soma/suggest.h"
 
 namespace soma {
 namespace {
+
+/// Where to create a node: where it is placed, if that is here. A graph may be built on a machine that lacks its devices;
+/// the first run names what is missing, and a node is told of its place then.
+std::optional<Device> birthplace(const std::optional<Device>& placed) {
+    if (!placed || placed->kind() == DeviceKind::cpu || placed->kind() == DeviceKind::meta) return placed;
+    try {
+        const auto here = visible_devices(placed->kind());
+        return std::find(here.begin(), here.end(), *placed) == here.end() ? std::nullopt : placed;
+    } catch (const EngineError&) {
+        return std::nullopt;
+    }
+}
 
 std::vector<std::shared_ptr<Instance>> instantiate(const Graph& graph, const Catalog& catalog,
                                                    const Placement& placement, std::uint64_t seed) {
@@ -33,7 +47,7 @@ std::vector<std::shared_ptr<Instance>> instantiate(const Graph& graph, const Cat
     instances.reserve(graph.size());
     for (std::size_t i = 0; i < types.size(); ++i) {
         const std::string& id = graph.nodes()[i].id;
-        instances.push_back(Instance::create(types[i], id, configs[i], placement.of(id), seed));
+        instances.push_back(Instance::create(types[i], id, configs[i], birthplace(placement.of(id)), seed));
     }
     return instances;
 }

@@ -86,6 +86,7 @@ std::shared_ptr<Instance> Instance::create(std::shared_ptr<const NodeType> type,
                                     made_of.name));
     }
     instance->self_ = self;
+    instance->device_ = device;
     return instance;
 }
 
@@ -164,10 +165,12 @@ void Instance::set_state(std::string_view name, const Value& value) {
 
 void Instance::moved(std::optional<Device> device) {
     const soma_node_type& functions = type_->functions;
-    if (functions.moved == nullptr) return;
-    const std::string text = device ? device->str() : std::string();
-    check(*this, guarded(*type_->plugin, [&] { return functions.moved(self_, device ? text.c_str() : nullptr); }),
-          device ? fmt::format("could not move to `{}`", text) : std::string("could not be made unplaced"));
+    if (functions.moved != nullptr) {
+        const std::string text = device ? device->str() : std::string();
+        check(*this, guarded(*type_->plugin, [&] { return functions.moved(self_, device ? text.c_str() : nullptr); }),
+              device ? fmt::format("could not move to `{}`", text) : std::string("could not be made unplaced"));
+    }
+    device_ = device;
 }
 
 } // namespace soma

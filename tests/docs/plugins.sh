@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds every plugin that the documentation shows in full, and has the program load it.
+#   plugins.sh FOLDER SOURCE PROGRAM CC CXX
+folder=$1 source=$2 program=$3 cc=$4 cxx=$5
+flags="-fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -I$source/abi/include -I$source/sdk/include"
+flags="$flags -Wl,--version-script=$source/cmake/somatize-plugin.map -Wl,--no-undefined"
+ran=0 failed=0
+for plugin in "$folder"/*.c "$folder"/*.cpp; do
+    [ -e "$plugin" ] || continue
+    ran=$((ran + 1))
+    case $plugin in
+    *.c) compile="$cc -std=c11" ;;
+    *) compile="$cxx -std=c++17" ;;
+    esac
+    # shellcheck disable=SC2086 # the flags are words
+    if ! $compile $flags "$plugin" -o "${plugin%.*}.soma.so" || ! "$program" inspect "${plugin%.*}.soma.so"; then
+        echo "FAILED: $(basename "$plugin")"
+        failed=$((failed + 1))
+    fi
+done
+echo "$ran plugins, $failed failed"
+[ "$ran" -gt 0 ] && [ "$failed" -eq 0 ]
