@@ -12,6 +12,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compat.h"
 #include "dtype.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -25,7 +27,7 @@ constexpr std::size_t flags_word = 0;
 constexpr std::size_t included_word = 1;
 constexpr std::size_t excluded_word = 2; // autocast is on where its key is not excluded
 constexpr std::size_t autocast_word = 3;
-constexpr std::size_t inherited_words = 4;
+constexpr std::size_t inherited_words = StateWords::inherited;
 constexpr std::size_t threads_word = 4;
 constexpr std::size_t devices_word = 5;
 constexpr std::size_t streams_word = 6; // of the current cuda device, then of the current xpu device
@@ -206,6 +208,11 @@ struct Captured {
 
 struct Installed {
     Installed(const Captured& captured, const StateWords& before) : before(before), guard(captured.state) {
+        // The default dtype belongs to the whole process: another thread may have it changed just now, and what it was
+        // when the run began is right for all.
+        constexpr std::uint64_t dtype = byte << default_dtype_shift;
+        this->before.words[flags_word] =
+            (before.words[flags_word] & ~dtype) | (captured.words.words[flags_word] & dtype);
         StateWords now{};
         read_inherited(now);
         write_inherited(captured.words, now);
@@ -284,10 +291,12 @@ void engine_state_restore(const StateWords* words) noexcept {
 }
 
 void engine_state_watch(StateWatch* out) noexcept {
-    // Grad and inference mode, and the dispatch keys that carry autocast and inference mode.
-    const auto& autograd = c10::AutogradState::get_tls_state();
-    *out = {{&autograd, &c10::impl::raw_local_dispatch_key_set},
-            {sizeof(autograd), sizeof(c10::impl::raw_local_dispatch_key_set)}};
+    // Grad and inference mode, and the dispatch keys that carry autocast and inference mode. The flags are the last members;
+    // before them newer versions keep what no operator changes.
+    constexpr std::size_t flags = std::min<std::size_t>(sizeof(c10::AutogradState), alignof(void*));
+    const auto* autograd = reinterpret_cast<const char*>(&c10::AutogradState::get_tls_state());
+    *out = {{autograd + sizeof(c10::AutogradState) - flags, &c10::impl::raw_local_dispatch_key_set},
+            {flags, sizeof(c10::impl::raw_local_dispatch_key_set)}};
 }
 
 bool engine_grad_enabled() noexcept { return c10::AutogradState::get_tls_state().get_grad_mode(); }
