@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -54,6 +56,12 @@ void report_warning(std::string_view message) {
         if (character == '\n') character = ' ';
     }
     write_err(line + "\n");
+}
+
+void leave(Exit exit) noexcept {
+    // What a plugin may have printed by itself.
+    (void)std::fflush(nullptr);
+    std::_Exit(static_cast<int>(exit));
 }
 
 bool stderr_is_terminal() noexcept { return isatty(STDERR_FILENO) == 1; }

@@ -25,14 +25,14 @@ Exit devices_command(Args args) {
         std::vector<std::pair<std::string, Value>> out{{"devices", Value::dict(std::move(devices))}};
         if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
         write_out(to_json(Value::dict(std::move(out)), 2) + "\n");
-        return Exit::ok;
+        leave(Exit::ok);
     }
     Table table;
     for (const Node& node : work.wired.graph.nodes()) table.row({node.id, device_label(work, node.id)});
     std::string text = table.str();
     if (work.simulated != 0) text.insert(0, simulated_header(work) + "\n\n");
     write_out(text);
-    return Exit::ok;
+    leave(Exit::ok);
 }
 
 } // namespace soma::cli

@@ -18,7 +18,7 @@ Exit draw_command(Args args) {
     if (options.json) {
         // A graph's own JSON: it is a GRAPH again.
         write_out(to_json(parse_json(work.wired.graph.to_json()), 2) + "\n");
-        return Exit::ok;
+        leave(Exit::ok);
     }
     std::vector<std::string> labels;
     for (const Node& node : work.wired.graph.nodes()) {
@@ -28,7 +28,7 @@ Exit draw_command(Args args) {
     if (!text.empty() && text.back() != '\n') text += '\n';
     if (work.simulated != 0) text.insert(0, "// " + simulated_header(work) + "\n");
     write_out(text);
-    return Exit::ok;
+    leave(Exit::ok);
 }
 
 } // namespace soma::cli

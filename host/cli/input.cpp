@@ -38,14 +38,16 @@ std::string read(const std::string& name) {
 
 } // namespace
 
-Value read_input(const std::string& argument) {
-    if (!argument.starts_with('@')) {
-        try {
-            return text_or_json(argument, "--in");
-        } catch (const ValueError& error) {
-            throw UsageError(fmt::format("--in: {}; `--in @FILE` reads bytes from a file", error.what()));
-        }
+Value value_of(const std::string& text, const std::string& said) {
+    try {
+        return text_or_json(text, said);
+    } catch (const ValueError& error) {
+        throw UsageError(fmt::format("{}: {}; `--in @FILE` reads bytes from a file", said, error.what()));
     }
+}
+
+Value read_input(const std::string& argument) {
+    if (!argument.starts_with('@')) return value_of(argument, "--in");
     if (argument.starts_with("@@")) return argument.substr(1);
     const std::string held = read(argument.substr(1));
     try {

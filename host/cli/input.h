@@ -12,4 +12,8 @@ namespace soma::cli {
 /// Throws `UsageError`.
 Value read_input(const std::string& argument);
 
+/// JSON where it parses as such, else text; `said` names it in errors. Throws `UsageError`: a malformed tensor, or neither
+/// JSON nor UTF-8.
+Value value_of(const std::string& text, const std::string& said);
+
 } // namespace soma::cli

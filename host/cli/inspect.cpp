@@ -205,14 +205,14 @@ Exit inspect_command(Args args) {
         Catalog catalog;
         const auto plugin = catalog.load_file(name);
         write_out(json ? to_json(json_of(*plugin), 2) + "\n" : describe(*plugin, catalog));
-        return Exit::ok;
+        leave(Exit::ok);
     }
 
     const Catalog catalog = load_plugins(plugins);
     warn_of_refusals(catalog);
     if (const auto type = catalog.find(name)) {
         write_out(json ? to_json(json_of(*type), 2) + "\n" : describe(*type));
-        return Exit::ok;
+        leave(Exit::ok);
     }
     const auto all = catalog.plugins();
     const auto plugin = std::find_if(all.begin(), all.end(), [&name](const auto& each) {
@@ -220,7 +220,7 @@ Exit inspect_command(Args args) {
     });
     if (plugin == all.end()) fail(catalog, name);
     write_out(json ? to_json(json_of(**plugin), 2) + "\n" : describe(**plugin, catalog));
-    return Exit::ok;
+    leave(Exit::ok);
 }
 
 } // namespace soma::cli

@@ -49,7 +49,7 @@ Exit nodes_command(Args args) {
         throw UsageError(fmt::format("no node type matches `{}`{}", *pattern, did_you_mean(*pattern, names)));
     }
     write_out(json ? to_json(Value::list(std::move(list)), 2) + "\n" : table.str());
-    return Exit::ok;
+    leave(Exit::ok);
 }
 
 } // namespace soma::cli

@@ -25,13 +25,13 @@ Exit plan_command(Args args) {
                                                        {"width", static_cast<std::int64_t>(plan.width())}};
         if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
         write_out(to_json(Value::dict(std::move(out)), 2) + "\n");
-        return Exit::ok;
+        leave(Exit::ok);
     }
     std::string text = plan.str();
     if (!text.empty() && text.back() != '\n') text += '\n';
     if (work.simulated != 0) text.insert(0, simulated_header(work) + "\n\n");
     write_out(text);
-    return Exit::ok;
+    leave(Exit::ok);
 }
 
 } // namespace soma::cli

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <fmt/format.h>
+#include <functional>
 #include <memory>
 
 #include "command.h"
@@ -9,6 +11,7 @@
 #include "graph.h"
 #include "input.h"
 #include "interrupt.h"
+#include "items.h"
 #include "progress.h"
 #include "readable.h"
 #include "soma/error.h"
@@ -27,6 +30,9 @@ struct RunArguments {
     std::optional<std::string> jobs;
     std::optional<std::string> seed;
     std::optional<std::string> timeout;
+    std::optional<std::string> in_flight;
+    bool each = false;
+    bool lines = false;
     bool train = false;
     bool quiet = false;
 
@@ -38,6 +44,10 @@ struct RunArguments {
         arguments.option("--seed", "N", "seed of weights and of random nodes; the same seed gives the same result",
                          seed);
         arguments.option("--timeout", "SECONDS", "give up after so long, naming the node that was running", timeout);
+        arguments.flag("--each", "run every element of the input, a list, by itself; print a result a line", each);
+        arguments.flag("--lines", "run every line of the input by itself; print a result a line", lines);
+        arguments.option("--in-flight", "N", "with --each or --lines: have N items under way at once; else 2",
+                         in_flight);
         arguments.flag("--train", "run in training mode", train);
         arguments.flag("-q,--quiet", "print the result only: no table, no progress, no warnings", quiet);
     }
@@ -77,9 +87,36 @@ public:
         return outcome;
     }
 
+    /// Runs every item, several at once; `show` gets what came of each, in their order. The worst of their exits.
+    Exit run_many(const Items& items, std::size_t in_flight, const std::function<void(std::size_t, Outcome)>& show) {
+        Exit worst = Exit::ok;
+        const Interrupt interrupt([this] { pipeline_.cancel(); });
+        const auto done = [&](ItemResult item) {
+            Outcome outcome;
+            outcome.result = std::move(item.result);
+            if (item.error) {
+                outcome.exit = worst = exit_of_failure();
+                outcome.failures.push_back(text_of(item.error));
+            }
+            show(item.index, std::move(outcome));
+        };
+        pipeline_.run_many(items, done, {.in_flight = in_flight, .run = options_});
+        return Interrupt::came() ? Interrupt::exit() : worst;
+    }
+
 private:
+    static Exit exit_of_failure() { return Interrupt::came() ? Interrupt::exit() : Exit::run_failed; }
+
+    static std::string text_of(const std::exception_ptr& error) {
+        try {
+            std::rethrow_exception(error);
+        } catch (const std::exception& exception) {
+            return exception.what();
+        }
+    }
+
     void fail(Outcome& outcome, const Error& error) const {
-        outcome.exit = Interrupt::came() ? Interrupt::exit() : Exit::run_failed;
+        outcome.exit = exit_of_failure();
         outcome.failures.emplace_back(error.what());
         for (std::string& failure : pipeline_.failures()) {
             if (failure != outcome.failures.front()) outcome.failures.push_back(std::move(failure));
@@ -112,6 +149,15 @@ std::string table_of(const std::vector<NodeReport>& nodes, const Work& work) {
     return (header.empty() ? "" : header + "\n") + table.str();
 }
 
+void add_result(std::vector<std::pair<std::string, Value>>& out, const Outcome& outcome) {
+    if (outcome.failures.empty()) {
+        out.emplace_back("result", outcome.result);
+        return;
+    }
+    std::vector<Value> failures(outcome.failures.begin(), outcome.failures.end());
+    out.emplace_back("failures", Value::list(std::move(failures)));
+}
+
 std::string json_of(const Outcome& outcome, const Work& work) {
     std::vector<Value> nodes;
     for (const NodeReport& node : outcome.nodes) {
@@ -122,12 +168,7 @@ std::string json_of(const Outcome& outcome, const Work& work) {
                                      {"result", node.result}}));
     }
     std::vector<std::pair<std::string, Value>> out;
-    if (outcome.failures.empty()) {
-        out.emplace_back("result", outcome.result);
-    } else {
-        std::vector<Value> failures(outcome.failures.begin(), outcome.failures.end());
-        out.emplace_back("failures", Value::list(std::move(failures)));
-    }
+    add_result(out, outcome);
     out.emplace_back("nodes", Value::list(std::move(nodes)));
     if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
     return to_json(Value::dict(std::move(out)), 2) + "\n";
@@ -147,6 +188,30 @@ Exit show(const Outcome& outcome, const Work& work, const RunArguments& argument
     return outcome.exit;
 }
 
+/// One line an item, so that lines and items stay in step: text as it is, everything else as JSON, nothing for a failure.
+std::string line_of(std::size_t index, const Outcome& outcome, const Work& work, bool json) {
+    if (!json) {
+        if (!outcome.failures.empty()) return "\n";
+        const Value& result = outcome.result;
+        return (result.kind() == Kind::string ? one_line(result.as_string()) : to_json(result)) + "\n";
+    }
+    std::vector<std::pair<std::string, Value>> out{{"item", index}};
+    add_result(out, outcome);
+    if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
+    return to_json(Value::dict(std::move(out))) + "\n";
+}
+
+Exit run_items(Runner& runner, const Work& work, const RunArguments& arguments) {
+    const Items items = arguments.each ? each_item(*arguments.in) : line_items(*arguments.in);
+    const std::size_t in_flight = arguments.in_flight ? whole_number(*arguments.in_flight, "--in-flight", 1, 4096) : 2;
+    const bool json = arguments.graph.json;
+    if (work.simulated != 0 && !json) write_out(simulated_header(work) + "\n");
+    return runner.run_many(items, in_flight, [&](std::size_t index, const Outcome& outcome) {
+        for (const std::string& failure : outcome.failures) report_error(fmt::format("item {}: {}", index, failure));
+        write_out(line_of(index, outcome, work, json));
+    });
+}
+
 } // namespace
 
 Exit run_command(Args args) {
@@ -155,6 +220,11 @@ Exit run_command(Args args) {
     RunArguments given;
     given.declare(arguments);
     if (!arguments.parse(args)) return Exit::ok;
+
+    const bool many = given.each || given.lines;
+    if (given.each && given.lines) throw UsageError("--each and --lines are two ways to cut the input; give one");
+    if (many && !given.in) throw UsageError("--each and --lines want an input: --in VALUE or --in @FILE");
+    if (given.in_flight && !many) throw UsageError("--in-flight goes with --each or --lines");
 
     PipelineOptions pipeline_options;
     RunOptions run_options;
@@ -172,13 +242,13 @@ Exit run_command(Args args) {
     Work work = load(given.graph, !given.quiet);
     require_valid(work);
     if (work.simulated != 0) simulate_cuda(work.simulated);
-    const Value input = given.in ? read_input(*given.in) : Value();
+    const Value input = given.in && !many ? read_input(*given.in) : Value();
     // Before any node is made: what is made already goes where it is placed.
     preflight(work.wired.placement);
 
     Runner runner(Pipeline(work.wired.graph, work.catalog, work.wired.placement, pipeline_options),
                   std::move(run_options), !given.quiet && stderr_is_terminal());
-    return show(runner.run(input), work, given);
+    return many ? run_items(runner, work, given) : show(runner.run(input), work, given);
 }
 
 } // namespace soma::cli

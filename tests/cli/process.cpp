@@ -75,10 +75,17 @@ private:
 Process::Process(const Launch& launch)
     : limit_(launch.limit), out_to_file_(launch.out_file.empty() && !launch.out_closed && !launch.out_unread) {
     const fs::path file = launch.program.empty() ? program() : launch.program;
-    write_file(folder_.path() / "in", launch.input);
-
     Actions actions;
-    actions.open(STDIN_FILENO, folder_.path() / "in", O_RDONLY);
+    int input[2] = {-1, -1};
+    if (launch.input_open) {
+        if (pipe2(input, O_CLOEXEC) != 0) check(errno, "pipe2");
+        actions.duplicate(input[0], STDIN_FILENO);
+        input_ = input[1];
+        if (write(input_, launch.input.data(), launch.input.size()) < 0) check(errno, "write");
+    } else {
+        write_file(folder_.path() / "in", launch.input);
+        actions.open(STDIN_FILENO, folder_.path() / "in", O_RDONLY);
+    }
     int unread[2] = {-1, -1};
     if (launch.out_unread) {
         if (pipe2(unread, O_CLOEXEC) != 0) check(errno, "pipe2");
@@ -106,6 +113,7 @@ Process::Process(const Launch& launch)
     const int error =
         posix_spawnp(&id, file.c_str(), actions.get(), nullptr, pointers(args).data(), pointers(environment).data());
     if (unread[1] >= 0) ::close(unread[1]);
+    if (input[0] >= 0) ::close(input[0]);
     check(error, "posix_spawnp");
     id_ = id;
 }
@@ -116,6 +124,7 @@ Process::~Process() {
         waitpid(id_, nullptr, 0);
     }
     if (terminal_ >= 0) ::close(terminal_);
+    if (input_ >= 0) ::close(input_);
 }
 
 void Process::send(int signal) const {

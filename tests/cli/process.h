@@ -27,6 +27,7 @@ struct Finished {
 struct Launch {
     std::vector<std::string> args;
     std::string input;
+    bool input_open = false; ///< after `input` standard input is neither at its end nor says anything more
     std::map<std::string, std::string> environment; ///< beside what the tests have
     std::filesystem::path program;                  ///< empty: `somatize`
     std::filesystem::path folder;                   ///< to run in; empty: where the test runs
@@ -56,6 +57,7 @@ private:
     std::chrono::seconds limit_;
     bool out_to_file_;
     int terminal_ = -1;
+    int input_ = -1;
     int id_ = -1;
 };
 
