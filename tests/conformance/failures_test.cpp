@@ -103,8 +103,8 @@ TEST_CASE("a failure carries its node and its plugin") {
 TEST_CASE("the failure thrown is the sequential one on each of 100 runs and all are kept") {
     // In time b fails first, then d, then a; in the order written a is first.
     auto p = pipeline(
-        nap(0.004) >> fail("a", 0.004) | fail("b") | nap(0.02) >> trace("after c") | nap(0.002) >> fail("d"), 4);
-    auto alone = pipeline(nap(0) >> fail("a") | fail("b") | trace("after c") | fail("d"), 1);
+        nap(0.004) >> fail("a", 0.004) | fail("b") | nap(0.02) >> trace("after_c") | nap(0.002) >> fail("d"), 4);
+    auto alone = pipeline(nap(0) >> fail("a") | fail("b") | trace("after_c") | fail("d"), 1);
     const std::string expected = error_of<NodeError>([&] { alone.run(1); });
     CHECK(expected == said("a"));
     CHECK(alone.failures() == Texts{said("a")});

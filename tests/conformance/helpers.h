@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -56,6 +55,11 @@ void need_engine();
 /// inner.cpp and rude.cpp.
 extern const soma_entry& inner_plugin;
 extern const soma_entry& rude_plugin;
+
+/// A node that does what `act` does, on whatever thread it is run; it may be entered by several at once. Nodes made from
+/// one such wire share the act.
+using Act = std::function<Value(const soma_ctx& ctx, const Value& input)>;
+Wire doing(Act act);
 
 /// The pipeline that `inner.again` runs.
 extern Pipeline* running_again;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include <soma/sdk.h>
 
 #include "conformance/helpers.h"
@@ -37,6 +39,30 @@ private:
     soma::Pipeline pipeline_;
 };
 
+std::map<std::int64_t, soma::test::Act>& acts() {
+    static std::map<std::int64_t, soma::test::Act> all;
+    return all;
+}
+
+/// Does what the test told it to.
+class Do : public sdk::Node {
+public:
+    static sdk::NodeType describe() {
+        return sdk::NodeType{"inner.do"}
+            .doc("Does what a test says.")
+            .config(sdk::Int("act").required())
+            .reentrant()
+            .differentiable();
+    }
+    explicit Do(const sdk::Create& create) : Node{create}, act_{acts().at(create.config().get_int("act"))} {}
+    sdk::Value forward(const sdk::Ctx& ctx, const sdk::Value& input) {
+        return from_host(act_(*ctx.get(), to_host(input)));
+    }
+
+private:
+    const soma::test::Act& act_;
+};
+
 /// Runs the pipeline it is itself a node of.
 class Again : public sdk::Node {
 public:
@@ -49,11 +75,17 @@ public:
 
 } // namespace inner
 
-SOMA_PLUGIN(soma::sdk::Plugin("inner", "1.0.0").doc("Nodes that hold pipelines."), inner::Run, inner::Again)
+SOMA_PLUGIN(soma::sdk::Plugin("inner", "1.0.0").doc("Nodes that hold pipelines."), inner::Run, inner::Do, inner::Again)
 
 namespace soma::test {
 
 const soma_entry& inner_plugin = soma_plugin_entry;
 Pipeline* running_again = nullptr;
+
+Wire doing(Act act) {
+    const auto number = static_cast<std::int64_t>(inner::acts().size());
+    inner::acts().emplace(number, std::move(act));
+    return node("inner.do", {{"act", number}});
+}
 
 } // namespace soma::test

@@ -56,11 +56,9 @@ TEST_CASE("four branches in two nested waves meet when there are four jobs") {
                           (node("probe.pass") >> (barrier("four", 4) | barrier("four", 4))),
                       4);
     for (int run = 0; run < 50; ++run) {
-        const Value result = p.run(Value());
-        auto threads = ints(result.at(2));
-        threads.push_back(result.at(0).as_int());
-        threads.push_back(result.at(1).as_int());
-        REQUIRE(std::set<std::int64_t>(threads.begin(), threads.end()).size() == 4);
+        const auto met = ints(p.run(Value()));
+        REQUIRE(met.size() == 4);
+        REQUIRE(std::set<std::int64_t>(met.begin(), met.end()).size() == 4);
     }
 }
 
@@ -187,7 +185,7 @@ TEST_CASE("one driver serves several pipelines run at once") {
     std::vector<std::thread> callers;
     for (Executor& each : executors) {
         callers.emplace_back([&] {
-            for (int run = 0; run < 300; ++run) right += each.run(run) == Value::list({run + 2, 2 * run + 7});
+            for (int run = 0; run < 300; ++run) right += each.run(run) == Value::list({run + 2, 2 * run + 6});
         });
     }
     for (std::thread& caller : callers) caller.join();

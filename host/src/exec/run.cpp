@@ -130,7 +130,8 @@ void Run::find_engine(Frame& frame) {
     frame.intraop = intraop_of(frame, *engine);
     frame.engine = engine;
     if (frame.intraop_before != frame.intraop) engine->set_intraop_threads(frame.intraop);
-    frame.watch.start(*engine);
+    const bool in_branch = frame.wave != nullptr && frame.parent->engine != nullptr;
+    frame.watch.start(*engine, in_branch ? &frame.parent->watch : nullptr);
 }
 
 /// The share of each branch depends on the plan alone, never on how many threads there are: results are the same

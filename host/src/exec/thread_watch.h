@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -11,9 +12,15 @@ namespace soma::exec {
 /// A thread's tensor-library state as every node on it is to find it, and the means to put it back.
 class ThreadWatch {
 public:
-    /// Remembers the calling thread's state.
-    void start(const detail::Engine& engine) noexcept {
+    /// Remembers the calling thread's state. In a branch, `around` is the watch of the sequence that its wave is in: what
+    /// the whole process has one of (the default dtype) may be changed by a sibling just now.
+    void start(const detail::Engine& engine, const ThreadWatch* around = nullptr) noexcept {
         engine.state_words(&words_);
+        constexpr std::size_t inherited = detail::StateWords::inherited * sizeof(words_.words[0]);
+        if (around != nullptr && std::memcmp(&words_, &around->words_, inherited) != 0) {
+            std::memcpy(&words_, &around->words_, inherited);
+            engine.state_restore(&words_);
+        }
         engine.state_watch(&where_);
         for (std::size_t i = 0; i < 2; ++i) {
             fits_ = fits_ && where_.size[i] <= sizeof(seen_[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "soma/abi.h"
@@ -11,6 +12,8 @@ namespace soma::detail {
 /// A few words of a thread's tensor-library state, cheap to read after every node (grad mode, inference mode, dispatch
 /// keys that carry autocast, default dtype, number of intra-op threads). Compared byte by byte.
 struct StateWords {
+    /// So many of them, the first, are what a worker takes over from its caller; the others are each thread's own.
+    static constexpr std::size_t inherited = 4;
     std::uint64_t words[8];
 };
 
