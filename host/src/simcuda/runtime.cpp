@@ -96,8 +96,11 @@ public:
     bool hasPrimaryContext(std::int64_t index) const { return is_device(index); }
     bool hasPrimaryContext(DeviceIndex index) const { return is_device(index); }
     int getNumGPUs() const { return static_cast<int>(device_count()); }
-    void deviceSynchronize(std::int64_t index) const { check_device(index); }
-    void deviceSynchronize(DeviceIndex index) const { check_device(index); }
+    // A negative index is the current device, as it is to libtorch.
+    void deviceSynchronize(std::int64_t index) const {
+        if (index >= 0) check_device(index);
+    }
+    void deviceSynchronize(DeviceIndex index) const { deviceSynchronize(std::int64_t{index}); }
     std::string showConfig() const { return "simulated CUDA devices, on the CPU"; }
 
     DeviceIndex deviceCount() const { return static_cast<DeviceIndex>(device_count()); }
