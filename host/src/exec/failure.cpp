@@ -2,6 +2,7 @@
 #include "failure.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "soma/detail/status.h"
 #include "soma/plugin.h"
