@@ -63,7 +63,8 @@ std::string load() {
                      nullptr};
     try {
         Catalog catalog;
-        CHECK(catalog.add(entry)->path.empty());
+        const auto plugin = catalog.add(entry);
+        CHECK(plugin->path.empty());
         return {};
     } catch (const PluginError& error) {
         const std::string message = error.what();

@@ -120,7 +120,8 @@ public:
     bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
         std::string_view why = error.what();
         // "[json.exception.parse_error.101] parse error at line 1, column 5: what we want"
-        if (const auto colon = why.find(": "); colon != std::string_view::npos) why.remove_prefix(colon + 2);
+        if (const auto bracket = why.find("] "); bracket != std::string_view::npos) why.remove_prefix(bracket + 2);
+        if (why.starts_with("parse error at ")) why.remove_prefix(std::min(why.find(": ") + 2, why.size()));
         // Of characters read, so 1 for the first.
         fail(text_, position == 0 ? 0 : position - 1, why);
     }

@@ -100,6 +100,12 @@ std::shared_ptr<LoadedPlugin> load_plugin(const std::filesystem::path& path) {
             return other.file.is_open() && other.file.same_content(file);
         };
         if (std::shared_ptr<LoadedPlugin> found = find_loaded(same)) return found;
+        // The system's loader goes by the path: it would give us the old library for the new file.
+        if (find_loaded([&](const LoadedPlugin& other) { return other.path == file.path(); }) != nullptr) {
+            throw PluginError(
+                "another plugin that was loaded from this path is still in use; drop it first, or start the "
+                "program anew");
+        }
 
         const ElfFacts facts = inspect_elf(file);
         if (facts.fingerprint) check_fingerprint(*facts.fingerprint);

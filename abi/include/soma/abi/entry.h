@@ -48,7 +48,10 @@ typedef struct soma_entry {
     const soma_plugin_info* info;
     /** Registers the node types with `api->register_node`. [load] A failure refuses the whole plugin. Mandatory. */
     soma_status*(SOMA_CALL* register_nodes)(const soma_api* api, soma_host* host);
-    /** Called once, after everything of the plugin is gone and before it is unloaded. [load] Optional. */
+    /**
+     * Called once, after everything of the plugin is gone and before it is unloaded: join your threads here. Only when
+     * `register_nodes` succeeded. [load] Optional.
+     */
     void(SOMA_CALL* shutdown)(void);
     /** A table for an extension id, or NULL. [any thread] Optional. */
     const void*(SOMA_CALL* get_extension)(const char* id);
