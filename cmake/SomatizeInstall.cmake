@@ -45,7 +45,7 @@ foreach(layer abi sdk host)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${layer}/include/soma" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.h")
 endforeach()
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/templates/" DESTINATION "${SOMATIZE_TEMPLATEDIR}" OPTIONAL)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/templates/" DESTINATION "${SOMATIZE_TEMPLATEDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # In the build tree, templates lie where they will in the installed one.
@@ -57,7 +57,7 @@ file(CREATE_LINK "${PROJECT_SOURCE_DIR}/sdk/templates" "${PROJECT_BINARY_DIR}/${
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SomatizeConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/package/SomatizeConfig.cmake"
   INSTALL_DESTINATION "${SOMATIZE_PACKAGEDIR}"
-  PATH_VARS SOMATIZE_PLUGINDIR)
+  PATH_VARS SOMATIZE_PLUGINDIR CMAKE_INSTALL_BINDIR)
 # Before 1.0 a minor release may break the C++ API; the C ABI has its own version and rules.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/SomatizeConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
@@ -67,6 +67,7 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/SomatizePlugin.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/SomatizeTorch.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/somatize-plugin.map"
+  "${PROJECT_SOURCE_DIR}/cmake/somatize-torch-note.cpp"
   DESTINATION "${SOMATIZE_PACKAGEDIR}")
 
 # The package for pkg-config, for a plugin that is one `cc` command.

@@ -6,10 +6,11 @@
 # not at a user's. A plugin all of whose sources are C needs no C++ compiler.
 #
 # TORCH links libtorch, for a plugin that uses the extension soma.torch/1; from the installed package it takes
-# find_package(Somatize COMPONENTS abi sdk torch).
+# find_package(Somatize COMPONENTS abi sdk torch). Such a plugin says in an ELF note which libtorch it was built with.
 
 # Read inside the function, where the folder of this file is no longer to be had otherwise.
 set_property(GLOBAL PROPERTY SOMATIZE_PLUGIN_VERSION_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/somatize-plugin.map")
+set_property(GLOBAL PROPERTY SOMATIZE_TORCH_NOTE "${CMAKE_CURRENT_LIST_DIR}/somatize-torch-note.cpp")
 
 function(somatize_add_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH" "NAME;TARGET" "SOURCES")
@@ -45,6 +46,8 @@ find_package(Somatize COMPONENTS abi sdk)")
 find_package(Somatize COMPONENTS abi sdk torch)")
     endif()
     target_link_libraries(${arg_TARGET} PRIVATE soma::libtorch)
+    get_property(note GLOBAL PROPERTY SOMATIZE_TORCH_NOTE)
+    target_sources(${arg_TARGET} PRIVATE "${note}")
     set_property(GLOBAL APPEND PROPERTY SOMATIZE_TORCH_PLUGIN_TARGETS ${arg_TARGET})
   endif()
 

@@ -35,5 +35,6 @@ Exit draw_command(Args args);
 Exit check_command(Args args);
 Exit nodes_command(Args args);
 Exit inspect_command(Args args);
+Exit new_command(Args args);
 
 } // namespace soma::cli

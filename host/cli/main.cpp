@@ -27,6 +27,7 @@ constexpr std::array all_commands{
     Command{"check", "check it without running it", check_command},
     Command{"nodes", "list the node types that plugins give", nodes_command},
     Command{"inspect", "say everything about a node type or a plugin", inspect_command},
+    Command{"new", "write the project of a new plugin", new_command},
 };
 
 std::string overview() {
