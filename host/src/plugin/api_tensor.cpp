@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <memory>
 
 #include "core/engine_text.h"
 #include "core/rebuild.h"
 #include "core/status_guard.h"
 #include "plugin/api.h"
 #include "plugin/api_check.h"
+#include "plugin/host.h"
 #include "soma/detail/engine.h"
 #include "soma/detail/opaque.h"
 #include "soma/detail/run_context.h"
 #include "soma/device.h"
+#include "soma/plugin.h"
 
 namespace soma::detail::api {
 
@@ -34,6 +37,18 @@ soma_status* too_small(std::string_view function, std::string_view what, std::ui
     return fail(
         SOMA_INVALID_ARGUMENT, function,
         fmt::format("the struct_size of {0} is {1}, too small; set it to sizeof({0}) before the call", what, size));
+}
+
+// Memory that a plugin lends. Its deleter is the plugin's code, so the plugin stays loaded until that has run.
+struct LentMemory {
+    soma_dl_managed managed{};
+    soma_dl_managed* own = nullptr;
+    std::shared_ptr<const Plugin> keep;
+};
+
+void SOMA_CALL end_of_lent_memory(soma_dl_managed* managed) {
+    const std::unique_ptr<LentMemory> lent(static_cast<LentMemory*>(managed->manager_ctx));
+    if (lent->own->deleter != nullptr) lent->own->deleter(lent->own);
 }
 
 // A status as an exception, so that it can pass through code that returns something else.
@@ -145,7 +160,18 @@ soma_status* tensor_to_dlpack(soma_host* host, soma_value* tensor, std::uint32_t
 soma_status* tensor_from_dlpack(soma_host* host, soma_dl_managed* managed, soma_value** out) {
     if (soma_status* wrong = check(host, out, "tensor_from_dlpack", "out")) return wrong;
     if (managed == nullptr) return null_pointer("tensor_from_dlpack", "managed");
-    return guarded("tensor_from_dlpack", [&] { return require_engine().from_dlpack(managed, out); });
+    return guarded("tensor_from_dlpack", [&]() -> soma_status* {
+        auto lent = std::make_unique<LentMemory>();
+        lent->managed = *managed;
+        lent->managed.manager_ctx = lent.get();
+        lent->managed.deleter = &end_of_lent_memory;
+        lent->own = managed;
+        lent->keep = host->plugin.lock();
+        soma_status* failed = require_engine().from_dlpack(&lent->managed, out);
+        // Taken: freed by its deleter. Refused: the plugin keeps its memory, and its deleter is not called.
+        if (failed == nullptr) static_cast<void>(lent.release());
+        return failed;
+    });
 }
 
 std::uint32_t cancelled(soma_host* host, const soma_ctx* ctx) {
