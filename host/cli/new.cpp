@@ -55,7 +55,7 @@ void check_name(const std::string& name) {
 
 std::string check_language(const std::optional<std::string>& asked) {
     const std::array<std::string, 3> known{"cpp", "c", "torch"};
-    const std::string language = asked.value_or("cpp");
+    std::string language = asked.value_or("cpp");
     if (std::find(known.begin(), known.end(), language) != known.end()) return language;
     throw UsageError(fmt::format("--lang wants cpp, c or torch, not `{}`{}", language, did_you_mean(language, known)));
 }
