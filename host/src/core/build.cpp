@@ -24,28 +24,6 @@ using Index = Graph::Index;
 // What (a | … ) >> (b | … ) may come to: far more than anybody wants, and less than memory has.
 constexpr std::size_t most_edges = std::size_t{1} << 27;
 
-// The nodes at one end of a piece, in the order written.
-void collect_ends(const Expression* end, bool heads, std::vector<const Expression*>& todo,
-                  std::vector<const Expression*>& ends) {
-    ends.clear();
-    if (end->form == Form::node) {
-        ends.push_back(end);
-        return;
-    }
-    todo.assign(1, end);
-    while (!todo.empty()) {
-        const Expression* one = todo.back();
-        todo.pop_back();
-        if (one->form == Form::node) {
-            ends.push_back(one);
-        } else {
-            const auto& pair = detail::as_join(*one); // heads and tails are nodes and `beside`s
-            todo.push_back(heads ? pair.second->head : pair.second->tail);
-            todo.push_back(heads ? pair.first->head : pair.first->tail);
-        }
-    }
-}
-
 class Builder {
 public:
     explicit Builder(const Wire& wire) : root_(wire.expression()) {
@@ -130,8 +108,8 @@ private:
     }
 
     void connect(const detail::JoinExpression& pair) {
-        collect_ends(pair.first->tail, false, todo_, from_);
-        collect_ends(pair.second->head, true, todo_, to_);
+        collect_ends(pair.first->tail, false, from_);
+        collect_ends(pair.second->head, true, to_);
         if (from_.size() > (most_edges - edges_.size()) / to_.size()) {
             throw GraphError(
                 fmt::format("`>>` between {} nodes and {} nodes makes more edges than the {} a graph can have",
@@ -142,6 +120,30 @@ private:
         for (const Expression* one : to_) {
             const Index to = numbers_.at(one);
             for (const Index from : numbered_) edges_.push_back({from, to});
+        }
+    }
+
+    // The nodes at one end of a piece, in the order written.
+    void collect_ends(const Expression* end, bool heads, std::vector<const Expression*>& ends) {
+        ends.clear();
+        todo_.assign(1, end);
+        std::unordered_set<const Expression*> met;
+        while (!todo_.empty()) {
+            const Expression* one = todo_.back();
+            todo_.pop_back();
+            // Of what is there twice, once more is one node: enough to be found wired twice, and no more for every way that
+            // leads to it.
+            const bool again = shared_ && one->form == Form::beside && !met.insert(one).second;
+            while (again && one->form == Form::beside) {
+                one = heads ? detail::as_join(*one).first->head : detail::as_join(*one).first->tail;
+            }
+            if (one->form == Form::node) {
+                ends.push_back(one);
+                continue;
+            }
+            const auto& pair = detail::as_join(*one); // heads and tails are nodes and `beside`s
+            todo_.push_back(heads ? pair.second->head : pair.second->tail);
+            todo_.push_back(heads ? pair.first->head : pair.first->tail);
         }
     }
 

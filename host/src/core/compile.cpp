@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,16 +16,16 @@ namespace {
 using Index = Graph::Index;
 using Kind = Plan::Kind;
 
-// Neighbours of every node, by position in the topological order: ranges of one vector. Edges that lead out of a part are
-// dropped from the ranges once the part is cut off.
+// Neighbours of every node: ranges of one vector. Edges that lead out of a part are dropped from the ranges once the part
+// is cut off.
 struct Neighbours {
     std::vector<Index> begin;
     std::vector<Index> end;
     std::vector<Index> nodes;
 
-    [[nodiscard]] std::size_t count(Index at) const { return end[at] - begin[at]; }
-    [[nodiscard]] const Index* first(Index at) const { return nodes.data() + begin[at]; }
-    [[nodiscard]] const Index* last(Index at) const { return nodes.data() + end[at]; }
+    [[nodiscard]] std::size_t count(Index node) const { return end[node] - begin[node]; }
+    [[nodiscard]] const Index* first(Index node) const { return nodes.data() + begin[node]; }
+    [[nodiscard]] const Index* last(Index node) const { return nodes.data() + end[node]; }
 };
 
 // Takes the graph apart from the outside in: a part whose pieces have no edge between them is a wave; one that can be cut
@@ -32,19 +33,15 @@ struct Neighbours {
 // redundant. A part that is neither goes to the `Reducer`.
 class Compiler {
 public:
-    explicit Compiler(const Graph& graph) : graph_(graph), number_(detail::topological_order(graph)) {}
+    explicit Compiler(const Graph& graph) : graph_(graph) {}
 
     Plan compile() {
         const auto size = static_cast<Index>(graph_.size());
         plan_.nodes.reserve(size);
         for (const Node& node : graph_.nodes()) plan_.nodes.push_back(node.id);
         if (size == 0) return std::move(plan_);
-        plan_.steps.reserve(size + size / 4 + 1);
-        plan_.reads.reserve(std::max<std::size_t>(graph_.edges().size(), size));
-        for (Index node = 0; node < size; ++node) {
-            if (graph_.outputs(node).empty()) plan_.results.push_back(node);
-        }
         prepare(size);
+        plan_.steps.reserve(size + size / 4 + 1);
         open(Kind::sequence);
         tasks_.push_back({What::part, 0, size, 1});
         while (!tasks_.empty()) {
@@ -76,32 +73,36 @@ private:
 
     void prepare(Index size) {
         const auto edges = graph_.edges();
-        std::vector<Index> position(size);
-        for (Index at = 0; at < size; ++at) position[number_[at]] = at;
         const auto fill = [&](Neighbours& all, bool outgoing) {
             all.begin.assign(size + 1, 0);
             all.nodes.resize(edges.size());
-            for (const Graph::Edge& edge : edges) ++all.begin[position[outgoing ? edge.from : edge.to] + 1];
-            for (Index at = 0; at < size; ++at) all.begin[at + 1] += all.begin[at];
+            for (const Graph::Edge& edge : edges) ++all.begin[(outgoing ? edge.from : edge.to) + 1];
+            for (Index node = 0; node < size; ++node) all.begin[node + 1] += all.begin[node];
             all.end.assign(all.begin.begin(), all.begin.end() - 1);
             for (const Graph::Edge& edge : edges) {
-                const Index here = position[outgoing ? edge.from : edge.to];
-                all.nodes[all.end[here]++] = position[outgoing ? edge.to : edge.from];
+                all.nodes[all.end[outgoing ? edge.from : edge.to]++] = outgoing ? edge.to : edge.from;
             }
         };
         fill(after_, true);
         fill(before_, false);
-        items_.resize(size);
-        for (Index at = 0; at < size; ++at) items_[at] = at;
-        scratch_.resize(size);
+        // Edges come in the order connected, so these are every node's inputs in order.
+        reads_begin_.resize(size + 1);
+        plan_.reads.reserve(edges.size() + size / 8);
+        for (Index node = 0; node < size; ++node) {
+            reads_begin_[node] = static_cast<Index>(plan_.reads.size());
+            plan_.reads.insert(plan_.reads.end(), before_.first(node), before_.last(node));
+            if (before_.count(node) == 0) plan_.reads.push_back(Plan::graph_input);
+            if (after_.count(node) == 0) plan_.results.push_back(node);
+        }
+        reads_begin_[size] = static_cast<Index>(plan_.reads.size());
+        items_ = detail::topological_order(graph_);
         part_.assign(size, 0);
         root_.resize(size);
         waiting_.resize(size);
-        ready_.resize(size);
-        followed_.resize(size);
+        state_.resize(size);
         // Deep nesting makes this way of going about it quadratic; past so much work the rest is left to the `Reducer`,
         // which is linear, though blind to what lies within a part that is not series-parallel.
-        work_left_ = 24 * (std::uint64_t{size} + edges.size()) + 10'000'000;
+        work_left_ = 24 * (static_cast<std::int64_t>(size) + static_cast<std::int64_t>(edges.size())) + 10'000'000;
     }
 
     Index open(Kind kind) {
@@ -111,22 +112,7 @@ private:
 
     void close(Index step) { plan_.steps[step].extent = static_cast<Index>(plan_.steps.size()) - step; }
 
-    void call(Index at) {
-        const Index node = number_[at];
-        const auto inputs = graph_.inputs(node);
-        const auto begin = static_cast<Index>(plan_.reads.size());
-        if (inputs.empty()) plan_.reads.push_back(Plan::graph_input);
-        plan_.reads.insert(plan_.reads.end(), inputs.begin(), inputs.end());
-        plan_.steps.push_back({Kind::call, 1, node, begin, static_cast<Index>(plan_.reads.size())});
-    }
-
-    bool afford(Index begin, Index end) {
-        std::uint64_t cost = end - begin;
-        for (Index i = begin; i < end; ++i) cost += after_.count(items_[i]) + before_.count(items_[i]);
-        if (cost > work_left_) return false;
-        work_left_ -= cost;
-        return true;
-    }
+    void call(Index node) { plan_.steps.push_back({Kind::call, 1, node, reads_begin_[node], reads_begin_[node + 1]}); }
 
     void take_part(const Task& task) {
         const auto [what, begin, end, depth] = task;
@@ -135,7 +121,7 @@ private:
             for (Index i = begin; i < end; ++i) call(items_[i]);
             return;
         }
-        if (!afford(begin, end)) return reduce(begin, end, depth);
+        if (work_left_ < 0) return reduce(begin, end, depth);
         const std::vector<Index> pieces = split(begin, end);
         if (pieces.size() == 1) return take_connected(begin, end, depth);
         tasks_.push_back({What::close, open(Kind::wave), 0, 0});
@@ -152,7 +138,7 @@ private:
         tasks_.push_back({What::close, open(Kind::sequence), 0, 0});
         if (depth + 1 >= Plan::max_depth) {
             for (Index i = begin; i < end; ++i) call(items_[i]);
-        } else if (!afford(begin, end)) {
+        } else if (work_left_ < 0) {
             reduce(begin, end, depth + 1);
         } else {
             take_connected(begin, end, depth + 1);
@@ -173,30 +159,34 @@ private:
     }
 
     // Drops the edges that lead out of the node's part.
-    void forget_outside(Neighbours& all, Index at) const {
-        Index kept = all.begin[at];
-        for (Index i = kept; i < all.end[at]; ++i) {
+    void forget_outside(Neighbours& all, Index node) const {
+        Index kept = all.begin[node];
+        for (Index i = kept; i < all.end[node]; ++i) {
             const Index other = all.nodes[i];
-            if (part_[other] == part_[at]) all.nodes[kept++] = other;
+            if (part_[other] == part_[node]) all.nodes[kept++] = other;
         }
-        all.end[at] = kept;
+        all.end[node] = kept;
     }
 
-    Index root_of(Index at) {
-        while (root_[at] != at) {
-            root_[at] = root_[root_[at]];
-            at = root_[at];
+    Index root_of(Index node) {
+        while (root_[node] != node) {
+            root_[node] = root_[root_[node]];
+            node = root_[node];
         }
-        return at;
+        return node;
     }
 
     // Rearranges items_[begin … end) so that what hangs together is together, in the order of the least node number; says
     // where each piece begins. Within a piece the order stays.
     std::vector<Index> split(Index begin, Index end) {
+        const bool whole = parts_ == 0; // nothing was cut off yet
         for (Index i = begin; i < end; ++i) {
-            forget_outside(after_, items_[i]);
-            forget_outside(before_, items_[i]);
-            root_[items_[i]] = items_[i];
+            const Index node = items_[i];
+            work_left_ -= static_cast<std::int64_t>(1 + after_.count(node) + before_.count(node));
+            root_[node] = node;
+            if (whole) continue;
+            forget_outside(after_, node);
+            forget_outside(before_, node);
         }
         Index pieces = end - begin;
         for (Index i = begin; i < end; ++i) {
@@ -204,45 +194,31 @@ private:
                 const Index a = root_of(items_[i]);
                 const Index b = root_of(*next);
                 if (a == b) continue;
-                root_[std::max(a, b)] = std::min(a, b);
+                root_[std::max(a, b)] = std::min(a, b); // so that a root is its piece's least number
                 --pieces;
             }
         }
         if (pieces == 1) return {begin};
 
-        struct Piece {
-            Index size;
-            Index smallest;
-            Index begin;
-        };
-        std::vector<Piece> found;
-        found.reserve(pieces);
-        std::vector<Index>& which = waiting_; // by root; free for use here
+        std::vector<Index> roots;
+        roots.reserve(pieces);
+        std::vector<Index>& place = waiting_; // by root: its size, then where its next node goes; free for use here
         for (Index i = begin; i < end; ++i) {
-            const Index root = root_of(items_[i]);
-            const Index number = number_[items_[i]];
-            if (root == items_[i]) { // a root comes before what hangs on it
-                which[root] = static_cast<Index>(found.size());
-                found.push_back({0, number, 0});
-            }
-            Piece& piece = found[which[root]];
-            ++piece.size;
-            piece.smallest = std::min(piece.smallest, number);
+            if (root_[items_[i]] != items_[i]) continue;
+            roots.push_back(items_[i]);
+            place[items_[i]] = 0;
         }
-        std::vector<Index> order(found.size());
-        for (Index i = 0; i < order.size(); ++i) order[i] = i;
-        const auto earlier = [&](Index a, Index b) { return found[a].smallest < found[b].smallest; };
-        if (!std::is_sorted(order.begin(), order.end(), earlier)) std::sort(order.begin(), order.end(), earlier);
+        if (!std::is_sorted(roots.begin(), roots.end())) std::sort(roots.begin(), roots.end());
+        for (Index i = begin; i < end; ++i) ++place[root_of(items_[i])];
         std::vector<Index> begins;
-        begins.reserve(order.size());
-        Index place = begin;
-        for (const Index i : order) {
-            begins.push_back(place);
-            found[i].begin = place;
-            place += found[i].size;
+        begins.reserve(pieces);
+        Index next = begin;
+        for (const Index root : roots) {
+            begins.push_back(next);
+            next += std::exchange(place[root], next);
         }
-        std::copy(items_.begin() + begin, items_.begin() + end, scratch_.begin() + begin);
-        for (Index i = begin; i < end; ++i) items_[found[which[root_of(scratch_[i])]].begin++] = scratch_[i];
+        const std::vector<Index> before(items_.begin() + begin, items_.begin() + end);
+        for (const Index node : before) items_[place[root_of(node)]++] = node;
         return begins;
     }
 
@@ -250,58 +226,60 @@ private:
     // after it. That is so where each node that nothing before the cut follows leads straight to each that waits for
     // nothing after it: between two such there is no room for a third.
     std::vector<Index> cut(Index begin, Index end) {
+        constexpr std::uint8_t waits = 0;   // for something after the cut
+        constexpr std::uint8_t starts = 1;  // after the cut, and waits for nothing there
+        constexpr std::uint8_t ends = 2;    // before the cut, and nothing before it follows
+        constexpr std::uint8_t settled = 3; // before the cut
+        std::uint64_t all_starts = 0;
+        std::uint64_t all_ends = 0;
+        std::uint64_t between = 0; // edges from ends to starts
         for (Index i = begin; i < end; ++i) {
-            const Index at = items_[i];
-            waiting_[at] = static_cast<Index>(before_.count(at));
-            ready_[at] = waiting_[at] == 0;
-            followed_[at] = false;
+            const Index node = items_[i];
+            waiting_[node] = static_cast<Index>(before_.count(node));
+            work_left_ -= 1 + 2 * static_cast<std::int64_t>(waiting_[node]);
+            state_[node] = waiting_[node] == 0 ? starts : waits;
+            all_starts += state_[node];
         }
         std::vector<Index> pieces{begin};
-        std::uint64_t ends = 0;    // nodes before the cut that nothing before it follows
-        std::uint64_t starts = 0;  // nodes after the cut that wait for nothing after it
-        std::uint64_t between = 0; // edges from the former to the latter
-        for (Index i = begin; i < end; ++i) starts += ready_[items_[i]];
         for (Index i = begin; i + 1 < end; ++i) {
-            const Index at = items_[i];
-            ready_[at] = false;
-            --starts;
-            for (const Index* from = before_.first(at); from != before_.last(at); ++from) {
-                if (followed_[*from]) continue;
-                followed_[*from] = true;
-                --ends;
-                --between; // to `at` itself
-                for (const Index* to = after_.first(*from); to != after_.last(*from); ++to) between -= ready_[*to];
-            }
-            ++ends;
-            for (const Index* to = after_.first(at); to != after_.last(at); ++to) {
-                if (--waiting_[*to] > 0) continue;
-                ready_[*to] = true;
-                ++starts;
-                for (const Index* from = before_.first(*to); from != before_.last(*to); ++from) {
-                    between += followed_[*from] ? 0 : 1;
+            const Index node = items_[i];
+            state_[node] = ends;
+            --all_starts;
+            ++all_ends;
+            for (const Index* from = before_.first(node); from != before_.last(node); ++from) {
+                if (state_[*from] != ends) continue;
+                state_[*from] = settled;
+                --all_ends;
+                --between; // to the node itself
+                for (const Index* to = after_.first(*from); to != after_.last(*from); ++to) {
+                    between -= state_[*to] == starts ? 1 : 0;
                 }
             }
-            if (ends * starts == between) pieces.push_back(i + 1);
+            for (const Index* to = after_.first(node); to != after_.last(node); ++to) {
+                if (--waiting_[*to] > 0) continue;
+                state_[*to] = starts;
+                ++all_starts;
+                for (const Index* from = before_.first(*to); from != before_.last(*to); ++from) {
+                    between += state_[*from] == ends ? 1 : 0;
+                }
+            }
+            if (all_ends * all_starts == between) pieces.push_back(i + 1);
         }
         return pieces;
     }
 
     // Writes what no cut and no split takes apart into the sequence that is open.
     void reduce(Index begin, Index end, Index depth) {
-        std::vector<Index> numbers;
-        std::vector<std::pair<Index, Index>> edges;
-        numbers.reserve(end - begin);
-        std::vector<Index>& local = waiting_; // by position; free for use here
-        for (Index i = begin; i < end; ++i) {
-            local[items_[i]] = i - begin;
-            numbers.push_back(number_[items_[i]]);
-        }
-        for (Index i = begin; i < end; ++i) {
-            for (const Index* to = after_.first(items_[i]); to != after_.last(items_[i]); ++to) {
-                if (part_[*to] == part_[items_[i]]) edges.emplace_back(i - begin, local[*to]);
+        const std::span<const Index> nodes(items_.data() + begin, end - begin);
+        std::vector<Index>& local = waiting_; // by node; free for use here
+        for (Index i = 0; i < nodes.size(); ++i) local[nodes[i]] = i;
+        std::vector<detail::Reducer::Edge> edges;
+        for (Index i = 0; i < nodes.size(); ++i) {
+            for (const Index* to = after_.first(nodes[i]); to != after_.last(nodes[i]); ++to) {
+                if (part_[*to] == part_[nodes[i]]) edges.push_back({i, local[*to]});
             }
         }
-        detail::Reducer reducer(numbers, std::move(edges));
+        detail::Reducer reducer(nodes, std::move(edges));
         for (const Index tree : reducer.reduce()) write(reducer, tree, begin, depth);
     }
 
@@ -354,19 +332,17 @@ private:
 
     const Graph& graph_;
     Plan plan_;
-    std::vector<Index> number_; // of the node at a position; everything below is by position
+    std::vector<Index> reads_begin_; // by node, in the plan's reads
     Neighbours after_;
     Neighbours before_;
-    std::vector<Index> items_; // positions, each part a range in rising order
-    std::vector<Index> scratch_;
-    std::vector<Index> part_; // which part a node was last cut off with
+    std::vector<Index> items_; // nodes, each part a range in topological order
+    std::vector<Index> part_;  // which part a node was last cut off with
     Index parts_ = 0;
     std::vector<Index> root_;
     std::vector<Index> waiting_;
-    std::vector<std::uint8_t> ready_;
-    std::vector<std::uint8_t> followed_;
+    std::vector<std::uint8_t> state_;
     std::vector<Task> tasks_;
-    std::uint64_t work_left_ = 0;
+    std::int64_t work_left_ = 0;
 };
 
 } // namespace

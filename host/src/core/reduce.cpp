@@ -9,63 +9,72 @@ namespace {
 
 using Index = Reducer::Index;
 
-// Scatters a number over 64 bits; sums of these tell sets of numbers apart.
-std::uint64_t scatter(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
+// Scatters a number over 32 bits; sums of these tell sets of numbers apart, most of the time.
+std::uint32_t scatter(std::uint32_t x) {
+    x = (x ^ (x >> 16)) * 0x7feb352d;
+    x = (x ^ (x >> 15)) * 0x846ca68b;
+    return x ^ (x >> 16);
 }
 
 } // namespace
 
-Reducer::Reducer(std::span<const Index> numbers, std::vector<std::pair<Index, Index>> edges) {
-    const std::size_t nodes = numbers.size();
-    edges_.reserve(edges.size());
-    for (const auto& [from, to] : edges) edges_.push_back({from, to, true});
-    const auto fill = [&](Lists& lists, bool outgoing) {
-        lists.begin.assign(nodes + 1, 0);
-        lists.count.assign(nodes, 0);
-        lists.hash.assign(nodes, 0);
-        lists.edges.resize(edges.size());
-        for (const Edge& edge : edges_) {
-            const Index here = outgoing ? edge.from : edge.to;
-            ++lists.count[here];
-            lists.hash[here] += scatter(outgoing ? edge.to : edge.from);
-        }
-        for (std::size_t i = 0; i < nodes; ++i) lists.begin[i + 1] = lists.begin[i] + lists.count[i];
-        lists.end.assign(lists.begin.begin(), lists.begin.end() - 1);
-        for (std::size_t e = 0; e < edges_.size(); ++e) {
-            lists.edges[lists.end[outgoing ? edges_[e].from : edges_[e].to]++] = static_cast<Index>(e);
-        }
-    };
-    fill(out_, true);
-    fill(in_, false);
-    alive_.assign(nodes, true);
-    queued_.assign(nodes, true);
-    mark_.assign(nodes, 0);
-    trees_.reserve(nodes + nodes / 2);
-    for (std::size_t i = 0; i < nodes; ++i) {
-        const auto node = static_cast<Index>(i);
-        end_of_.push_back(node);
-        piece_ending_.push_back(node);
-        tree_of_.push_back(node);
-        trees_.push_back({Kind::node, none, none, none, numbers[i]});
-        queue_.push_back(static_cast<Index>(nodes - 1 - i));
+Reducer::Reducer(std::span<const Index> numbers, std::vector<Edge> edges) : edges_(std::move(edges)) {
+    const auto nodes = static_cast<Index>(numbers.size());
+    out_.lists.assign(nodes, List{0, 0, 0, 0});
+    in_.lists.assign(nodes, List{0, 0, 0, 0});
+    out_.edges.resize(edges_.size());
+    in_.edges.resize(edges_.size());
+    for (const Edge& edge : edges_) {
+        List& out = out_.lists[edge.from];
+        List& in = in_.lists[edge.to];
+        ++out.count;
+        ++in.count;
+        out.hash += scatter(edge.to);
+        in.hash += scatter(edge.from);
     }
+    Index out_at = 0;
+    Index in_at = 0;
+    for (Index i = 0; i < nodes; ++i) {
+        List& out = out_.lists[i];
+        List& in = in_.lists[i];
+        out.begin = out.end = out_at;
+        in.begin = in.end = in_at;
+        out_at += out.count;
+        in_at += in.count;
+    }
+    for (Index e = 0; e < edges_.size(); ++e) {
+        out_.edges[out_.lists[edges_[e].from].end++] = e;
+        in_.edges[in_.lists[edges_[e].to].end++] = e;
+    }
+    alive_.assign(nodes, 1);
+    queued_.assign(nodes, 0);
+    mark_.assign(nodes, 0);
+    end_of_.resize(nodes);
+    trees_.reserve(nodes + nodes / 8);
+    for (Index i = 0; i < nodes; ++i) {
+        end_of_[i] = i;
+        trees_.push_back({Kind::node, none, none, none, numbers[i]});
+    }
+    piece_ending_ = end_of_;
+    tree_of_ = end_of_;
     rebuild_table();
 }
 
-std::vector<Index> Reducer::reduce() {
+std::vector<Reducer::Index> Reducer::reduce() {
+    const auto nodes = static_cast<Index>(alive_.size());
+    for (Index i = 0; i < nodes; ++i) {
+        if (alive_[i] != 0) examine(i);
+    }
     while (!queue_.empty()) {
         const Index piece = queue_.back();
         queue_.pop_back();
-        queued_[piece] = false;
-        if (alive_[piece]) examine(piece);
+        queued_[piece] = 0;
+        if (alive_[piece] != 0) examine(piece);
     }
     std::vector<Index> left;
-    for (std::size_t i = 0; i < alive_.size(); ++i) {
-        if (alive_[i]) left.push_back(tree_of_[i]);
+    left.reserve(nodes);
+    for (Index i = 0; i < nodes; ++i) {
+        if (alive_[i] != 0) left.push_back(tree_of_[i]);
     }
     return left;
 }
@@ -73,16 +82,16 @@ std::vector<Index> Reducer::reduce() {
 void Reducer::examine(Index piece) {
     for (;;) {
         const Index end = end_of_[piece];
-        if (out_.count[end] == 1) {
+        if (out_.lists[end].count == 1) {
             const Index next = edges_[only_edge(out_, end)].to;
-            if (in_.count[next] == 1) {
+            if (in_.lists[next].count == 1) {
                 join_series(piece, next);
                 continue;
             }
         }
-        if (in_.count[piece] == 1) {
+        if (in_.lists[piece].count == 1) {
             const Index before = edges_[only_edge(in_, piece)].from;
-            if (out_.count[before] == 1) {
+            if (out_.lists[before].count == 1) {
                 const Index first = piece_ending_[before];
                 join_series(first, piece);
                 piece = first;
@@ -98,27 +107,26 @@ void Reducer::examine(Index piece) {
 }
 
 void Reducer::enqueue(Index piece) {
-    if (queued_[piece]) return;
-    queued_[piece] = true;
+    if (queued_[piece] != 0) return;
+    queued_[piece] = 1;
     queue_.push_back(piece);
 }
 
-Index Reducer::only_edge(Lists& lists, Index node) {
-    Index& end = lists.end[node];
-    while (!edges_[lists.edges[end - 1]].alive) --end;
-    return lists.edges[end - 1];
+Index Reducer::only_edge(Side& side, Index node) {
+    Index& end = side.lists[node].end;
+    while (edges_[side.edges[end - 1]].from == none) --end;
+    return side.edges[end - 1];
 }
 
-// Calls `what` with every edge of the list that is alive, until it says false.
-namespace {
-
-template <class Lists, class Edges, class What>
-void for_each_edge(Lists& lists, const Edges& edges, Index node, What what) {
-    Index at = lists.begin[node];
-    while (at < lists.end[node]) {
-        const Index edge = lists.edges[at];
-        if (!edges[edge].alive) {
-            lists.edges[at] = lists.edges[--lists.end[node]];
+// Calls `what` with every edge of the node that is not dropped, until it says false.
+template <typename What>
+void Reducer::for_each_edge(Side& side, Index node, What what) {
+    List& list = side.lists[node];
+    Index at = list.begin;
+    while (at < list.end) {
+        const Index edge = side.edges[at];
+        if (edges_[edge].from == none) {
+            side.edges[at] = side.edges[--list.end];
         } else {
             ++at;
             if (!what(edge)) return;
@@ -126,50 +134,50 @@ void for_each_edge(Lists& lists, const Edges& edges, Index node, What what) {
     }
 }
 
-} // namespace
-
-void Reducer::kill(Index index) {
+void Reducer::drop(Index index) {
     Edge& edge = edges_[index];
-    edge.alive = false;
-    --out_.count[edge.from];
-    --in_.count[edge.to];
-    out_.hash[edge.from] -= scatter(edge.to);
-    in_.hash[edge.to] -= scatter(edge.from);
+    List& out = out_.lists[edge.from];
+    List& in = in_.lists[edge.to];
+    --out.count;
+    --in.count;
+    out.hash -= scatter(edge.to);
+    in.hash -= scatter(edge.from);
+    edge.from = none;
 }
 
 void Reducer::join_series(Index first, Index second) {
-    kill(only_edge(in_, second));
-    alive_[second] = false;
+    drop(only_edge(in_, second));
+    alive_[second] = 0;
     end_of_[first] = end_of_[second];
     piece_ending_[end_of_[first]] = first;
     tree_of_[first] = add_to(Kind::sequence, tree_of_[first], tree_of_[second]);
 }
 
 void Reducer::join_parallel(Index kept, Index gone) {
-    for_each_edge(out_, edges_, end_of_[gone], [&](Index edge) {
+    for_each_edge(out_, end_of_[gone], [&](Index edge) {
         enqueue(edges_[edge].to);
-        kill(edge);
+        drop(edge);
         return true;
     });
-    for_each_edge(in_, edges_, gone, [&](Index edge) {
+    for_each_edge(in_, gone, [&](Index edge) {
         enqueue(piece_ending_[edges_[edge].from]);
-        kill(edge);
+        drop(edge);
         return true;
     });
-    alive_[gone] = false;
+    alive_[gone] = 0;
     tree_of_[kept] = add_to(Kind::wave, tree_of_[kept], tree_of_[gone]);
 }
 
 Index Reducer::edge_between(Index from, Index to) {
     constexpr Index most = 16;
     Index found = none;
-    if (out_.count[from] <= most) {
-        for_each_edge(out_, edges_, from, [&](Index edge) {
+    if (out_.lists[from].count <= most) {
+        for_each_edge(out_, from, [&](Index edge) {
             if (edges_[edge].to == to) found = edge;
             return found == none;
         });
-    } else if (in_.count[to] <= most) {
-        for_each_edge(in_, edges_, to, [&](Index edge) {
+    } else if (in_.lists[to].count <= most) {
+        for_each_edge(in_, to, [&](Index edge) {
             if (edges_[edge].from == from) found = edge;
             return found == none;
         });
@@ -182,32 +190,34 @@ bool Reducer::drop_shortcuts(Index piece) {
     constexpr Index most = 16;
     const Index end = end_of_[piece];
     std::vector<Index> shortcuts;
-    if (in_.count[piece] == 1 && out_.count[end] <= most) {
+    if (in_.lists[piece].count == 1 && out_.lists[end].count <= most) {
         const Index before = edges_[only_edge(in_, piece)].from;
-        for_each_edge(out_, edges_, end, [&](Index edge) {
+        for_each_edge(out_, end, [&](Index edge) {
             const Index found = edge_between(before, edges_[edge].to);
             if (found != none) shortcuts.push_back(found);
             return true;
         });
-    } else if (out_.count[end] == 1 && in_.count[piece] <= most) {
+    } else if (out_.lists[end].count == 1 && in_.lists[piece].count <= most) {
         const Index after = edges_[only_edge(out_, end)].to;
-        for_each_edge(in_, edges_, piece, [&](Index edge) {
+        for_each_edge(in_, piece, [&](Index edge) {
             const Index found = edge_between(edges_[edge].from, after);
             if (found != none) shortcuts.push_back(found);
             return true;
         });
     }
     for (const Index edge : shortcuts) {
-        kill(edge);
         enqueue(piece_ending_[edges_[edge].from]);
         enqueue(edges_[edge].to);
+        drop(edge);
     }
     return !shortcuts.empty();
 }
 
-std::uint64_t Reducer::key_of(Index piece) const { return in_.hash[piece] * 3 + scatter(out_.hash[end_of_[piece]]); }
+std::uint32_t Reducer::key_of(Index piece) const {
+    return in_.lists[piece].hash + scatter(out_.lists[end_of_[piece]].hash);
+}
 
-bool Reducer::is_stale(const Slot& slot) const { return !alive_[slot.piece] || key_of(slot.piece) != slot.key; }
+bool Reducer::is_stale(const Slot& slot) const { return alive_[slot.piece] == 0 || key_of(slot.piece) != slot.key; }
 
 void Reducer::rebuild_table() {
     std::size_t size = 16;
@@ -228,7 +238,7 @@ void Reducer::rebuild_table() {
 Index Reducer::twin_of(Index piece) {
     if (slots_used_ * 4 > table_.size() * 3) rebuild_table();
     const std::size_t mask = table_.size() - 1;
-    const std::uint64_t key = key_of(piece);
+    const std::uint32_t key = key_of(piece);
     Slot* place = nullptr;
     std::size_t at = key & mask;
     for (; table_[at].piece != none; at = (at + 1) & mask) {
@@ -251,21 +261,22 @@ Index Reducer::twin_of(Index piece) {
 bool Reducer::same_neighbours(Index a, Index b) {
     const Index end_a = end_of_[a];
     const Index end_b = end_of_[b];
-    if (in_.count[a] != in_.count[b] || out_.count[end_a] != out_.count[end_b]) return false;
+    if (in_.lists[a].count != in_.lists[b].count) return false;
+    if (out_.lists[end_a].count != out_.lists[end_b].count) return false;
     ++marks_;
-    for_each_edge(in_, edges_, a, [&](Index edge) {
+    for_each_edge(in_, a, [&](Index edge) {
         mark_[edges_[edge].from] = marks_;
         return true;
     });
     bool same = true;
-    for_each_edge(in_, edges_, b, [&](Index edge) { return same = mark_[edges_[edge].from] == marks_; });
+    for_each_edge(in_, b, [&](Index edge) { return same = mark_[edges_[edge].from] == marks_; });
     if (!same) return false;
     ++marks_;
-    for_each_edge(out_, edges_, end_a, [&](Index edge) {
+    for_each_edge(out_, end_a, [&](Index edge) {
         mark_[edges_[edge].to] = marks_;
         return true;
     });
-    for_each_edge(out_, edges_, end_b, [&](Index edge) { return same = mark_[edges_[edge].to] == marks_; });
+    for_each_edge(out_, end_b, [&](Index edge) { return same = mark_[edges_[edge].to] == marks_; });
     return same;
 }
 

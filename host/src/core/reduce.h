@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace soma::detail {
@@ -26,8 +25,14 @@ public:
         Index smallest; ///< number of a node in it
     };
 
-    /// Nodes 0 … numbers.size() - 1, in an order in which every edge leads forward; `numbers` are what they are called.
-    Reducer(std::span<const Index> numbers, std::vector<std::pair<Index, Index>> edges);
+    struct Edge {
+        Index from; ///< the node that ends the piece; `none` once the edge is dropped
+        Index to;   ///< the node that begins it
+    };
+
+    /// Nodes 0 … numbers.size() - 1, in an order in which every edge leads forward; `numbers` are what they are called. The
+    /// edges are in the order of `from`.
+    Reducer(std::span<const Index> numbers, std::vector<Edge> edges);
 
     /// What is left, in an order that respects every edge.
     std::vector<Index> reduce();
@@ -35,50 +40,50 @@ public:
     [[nodiscard]] const Tree& tree(Index index) const { return trees_[index]; }
 
 private:
-    struct Edge {
-        Index from; // by the node that ends the piece
-        Index to;   // by the node that begins it
-        bool alive;
+    // Of one node, on one side: a range of `edges` below, from which dropped ones are taken out when they are met.
+    struct List {
+        Index begin;
+        Index end;
+        Index count;        // of edges that are not dropped
+        std::uint32_t hash; // of the nodes they lead to
     };
-    // Per node, a range of `edges`, from which dead ones are dropped when they are met.
-    struct Lists {
-        std::vector<Index> begin;
-        std::vector<Index> end;
-        std::vector<Index> edges;
-        std::vector<Index> count;        // of those alive
-        std::vector<std::uint64_t> hash; // of the ends they lead to
+    struct Side {
+        std::vector<List> lists;  // by node
+        std::vector<Index> edges; // numbers of edges
     };
     struct Slot {
-        std::uint64_t key;
+        std::uint32_t key;
         Index piece; // none: free
     };
 
+    template <typename What>
+    void for_each_edge(Side& side, Index node, What what);
     void examine(Index piece);
-    Index only_edge(Lists& lists, Index node);
+    Index only_edge(Side& side, Index node);
     Index edge_between(Index from, Index to);
-    void kill(Index edge);
+    void drop(Index edge);
     void enqueue(Index piece);
     void join_series(Index first, Index second);
     void join_parallel(Index kept, Index gone);
     bool drop_shortcuts(Index piece);
     Index twin_of(Index piece);
     bool same_neighbours(Index a, Index b);
-    [[nodiscard]] std::uint64_t key_of(Index piece) const;
+    [[nodiscard]] std::uint32_t key_of(Index piece) const;
     [[nodiscard]] bool is_stale(const Slot& slot) const;
     void rebuild_table();
     Index add_to(Kind kind, Index left, Index right);
 
     std::vector<Edge> edges_;
-    Lists out_;
-    Lists in_;
+    Side out_;
+    Side in_;
     // A piece is called by the node it begins with; this is the node it ends with, and the other way round.
     std::vector<Index> end_of_;
     std::vector<Index> piece_ending_;
-    std::vector<bool> alive_;
+    std::vector<std::uint8_t> alive_;
     std::vector<Index> tree_of_;
     std::vector<Tree> trees_;
     std::vector<Index> queue_;
-    std::vector<bool> queued_;
+    std::vector<std::uint8_t> queued_;
     std::vector<Slot> table_;
     std::size_t slots_used_ = 0;
     std::vector<Index> mark_;

@@ -65,6 +65,7 @@ class Explanation {
 public:
     Explanation(const Source& source, std::size_t offset, const Situation& situation)
         : source_(source), situation_(situation) {
+        raw_offset_ = offset;
         // A rule that failed may have taken the space before it.
         const std::string_view text = source.text();
         while (offset < text.size() && (text[offset] == ' ' || text[offset] == '\t')) ++offset;
@@ -306,7 +307,7 @@ private:
 
     [[noreturn]] void escape_code() const {
         // Here the space is part of the text.
-        const std::size_t at = source_.text().rfind('\\', offset_);
+        const std::size_t at = raw_offset_ - 1;
         const std::string_view after = source_.from(at + 1);
         if (after.starts_with("u")) fail_at(at, "`\\u` is followed by four hexadecimal digits");
         if (after.empty() || after.front() == '\n' || after.front() == '\r') {
@@ -318,12 +319,13 @@ private:
 
     [[noreturn]] void quote() const {
         // The place is where the text could not go on: its end, the line's, or a control character.
-        const std::string_view before = source_.text().substr(0, offset_);
-        if (rest_.empty() || rest_.front() == '\n' || rest_.front() == '\r') {
+        const std::string_view before = source_.text().substr(0, raw_offset_);
+        const std::string_view rest = source_.from(raw_offset_);
+        if (rest.empty() || rest.front() == '\n' || rest.front() == '\r') {
             fail_at(start_of_text(before), "this text is not closed: a `\"` is missing");
         }
-        fail(fmt::format("a control character stands in the text: write it as \\u{:04x}",
-                         static_cast<unsigned char>(rest_.front())));
+        fail_at(raw_offset_, fmt::format("a control character stands in the text: write it as \\u{:04x}",
+                                         static_cast<unsigned char>(rest.front())));
     }
 
     // Where the text begins that reaches to the end of `before`.
@@ -367,8 +369,9 @@ private:
             if (at_line_end(rest_)) fail("nothing follows the `.`");
             unexpected("`.on(…)` or `.named(…)` is wanted after the point");
         }
-        const std::string meant = did_you_mean(word, methods);
-        fail(fmt::format("unknown method `.{}`{}", word, meant.empty() ? "; there are `.on` and `.named`" : meant));
+        const auto meant = nearest(word, methods);
+        fail(fmt::format("unknown method `.{}`{}", word,
+                         meant ? fmt::format(" (did you mean `.{}`?)", *meant) : "; there are `.on` and `.named`"));
     }
 
     [[noreturn]] void method_text(std::string_view method, std::string_view example, std::string_view what) const {
@@ -395,7 +398,8 @@ private:
 
     const Source& source_;
     const Situation& situation_;
-    std::size_t offset_ = 0;
+    std::size_t raw_offset_ = 0; // where the rule failed
+    std::size_t offset_ = 0;     // past the space there
     std::string_view rest_;
 };
 

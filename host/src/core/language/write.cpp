@@ -57,6 +57,7 @@ std::vector<bool> ids_to_write(const Graph& graph) {
             if (id == nodes[i].id) continue;
             if (last) return false;
             written[i] = true;
+            taken.insert(nodes[i].id);
             --suffix; // the next of the type may have it
         }
         return true;
