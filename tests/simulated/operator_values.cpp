@@ -15,6 +15,7 @@ namespace operators {
 namespace {
 
 using c10::TypeKind;
+using OptionalTensor = decltype(c10::IValue().toOptionalTensorVector())::value_type;
 
 /// Splits at blanks that are in no bracket.
 std::vector<std::string> words(std::string_view text, char separator = ' ') {
@@ -60,11 +61,17 @@ public:
         for (const auto& length : words(std::string_view(token).substr(open + 1, close - open - 1), ',')) {
             shape.push_back(std::stoll(length));
         }
-        const std::int64_t limit =
-            close + 1 < token.size() && token[close + 1] == '<' ? std::stoll(token.substr(close + 2)) : 3;
+        std::int64_t limit = 3;
+        std::int64_t least = 0;
+        if (close + 1 < token.size() && token[close + 1] == '<') {
+            std::size_t used = 0;
+            limit = std::stoll(token.substr(close + 2), &used);
+            const auto plus = close + 2 + used;
+            least = plus < token.size() ? std::stoll(token.substr(plus)) : 0;
+        }
         const auto normal = [&](at::ScalarType type) { return at::randn(shape, generator_, at::TensorOptions(type)); };
         const auto between = [&](at::ScalarType type) {
-            return at::randint(0, limit, shape, generator_, at::TensorOptions(at::kLong)).to(type);
+            return at::randint(least, least + limit, shape, generator_, at::TensorOptions(at::kLong)).to(type);
         };
         switch (token[0]) {
         case 'f': return normal(at::kFloat);
@@ -84,14 +91,6 @@ public:
         case 's': {
             auto dense = normal(at::kFloat);
             return dense.masked_fill(dense < 0, 0).to_sparse();
-        }
-        case 'N': {
-            std::vector<at::Dimname> names;
-            for (std::size_t at = 0; at < shape.size(); ++at) {
-                names.push_back(
-                    at::Dimname::fromSymbol(at::Symbol::dimname(std::string(1, static_cast<char>('A' + at)))));
-            }
-            return normal(at::kFloat).refine_names(names);
         }
         case 'i': return between(at::kLong);
         case 'j': return between(at::kInt);
@@ -170,11 +169,10 @@ private:
             }
             return made;
         }
-        if (const auto optional = element->cast<c10::OptionalType>(); optional && tensors) {
-            auto made = c10::impl::GenericList(element);
-            for (const auto& part : parts) {
-                made.push_back(part == "-" ? c10::IValue() : c10::IValue(tensor(part)));
-            }
+        if (element->kind() == TypeKind::OptionalType && tensors) {
+            c10::List<OptionalTensor> made;
+            for (const auto& part : parts)
+                made.push_back(part == "-" ? OptionalTensor() : OptionalTensor(tensor(part)));
             return made;
         }
         if (tensors || element->kind() == TypeKind::TensorType) {
@@ -214,7 +212,7 @@ struct Guess {
     const char* mask;
 };
 
-constexpr std::array<Guess, 20> guesses = {{
+constexpr std::array<Guess, 19> guesses = {{
     {"f(3,4)", "{3,4}", "i(3,4)<3", "b(3,4)"},
     {"f(4,4)", "{4,4}", "i(4,4)<4", "b(4,4)"},
     {"p(4,4)", "{4,4}", "i(4,4)<4", "b(4,4)"},
@@ -232,7 +230,6 @@ constexpr std::array<Guess, 20> guesses = {{
     {"u(3,4)", "{3,4}", "i(3,4)<3", "b(3,4)"},
     {"f()", "{}", "i()<1", "b()"},
     {"f(1)", "{1}", "i(1)<1", "b(1)"},
-    {"N(3,4)", "{3,4}", "i(3,4)<3", "b(3,4)"},
     {"s(3,4)", "{3,4}", "i(3,4)<3", "b(3,4)"},
     {"f(1,4)", "{1,4}", "i(1,4)<1", "b(1,4)"},
 }};
@@ -251,7 +248,7 @@ const ByName ints = {
 const ByName lists = {{"dim", "{0}"},     {"dims", "{0,1}"},        {"source", "{0}"},    {"destination", "{1}"},
                       {"shifts", "{1}"},  {"split_sizes", "{1,2}"}, {"repeats", "{2,3}"}, {"pad", "{1,1}"},
                       {"indices", "{1}"}, {"split_size", "{1,2}"}};
-const ByName texts = {{"dim", "'dimname::A'"}, {"reduce", "'sum'"}, {"ord", "'fro'"}, {"indexing", "'ij'"}};
+const ByName texts = {{"reduce", "'sum'"}, {"ord", "'fro'"}, {"indexing", "'ij'"}};
 
 /// What is written for a required argument, when nothing else is known; none when it cannot be guessed.
 std::optional<std::string> guessed(const c10::Argument& argument, const Guess& guess) {
@@ -283,9 +280,6 @@ std::optional<std::string> guessed(const c10::Argument& argument, const Guess& g
         }
         if (element->kind() == TypeKind::OptionalType) {
             return "[i(2)<2]";
-        }
-        if (element->kind() == TypeKind::StringType) {
-            return name == "dim" ? "{'dimname::A'}" : "{'dimname::A','dimname::B'}";
         }
         if (name == "size" || name == "sizes" || name == "shape") {
             return guess.shape;
@@ -350,12 +344,12 @@ std::vector<Recipe> candidates(const c10::OperatorHandle& op, const Inputs& inpu
     std::vector<Recipe> all;
     const auto full = full_name(op);
     const auto name = full.substr(0, full.find('.'));
-    for (const auto& key : {full, name, base_name(name)}) {
+    auto overload = op.schema().overload_name();
+    if (const auto out = overload.rfind("_out"); out != std::string::npos) overload.erase(out);
+    for (const auto& key : {full, base_name(name) + "." + overload, name, base_name(name)}) {
         const auto found = inputs.recipes.find(key);
         if (found != inputs.recipes.end()) {
-            all.insert(all.end(), found->second.begin(), found->second.end());
-        }
-        if (!all.empty()) {
+            all = found->second;
             break;
         }
     }
@@ -418,9 +412,9 @@ c10::IValue moved(const c10::IValue& value, c10::Device device) {
         return list;
     }
     if (value.isOptionalTensorList()) {
-        auto list = c10::impl::GenericList(c10::OptionalType::ofTensor());
+        c10::List<OptionalTensor> list;
         for (const auto& tensor : value.toOptionalTensorVector()) {
-            list.push_back(tensor.has_value() ? c10::IValue(tensor->to(device)) : c10::IValue());
+            list.push_back(tensor.has_value() ? OptionalTensor(tensor->to(device)) : OptionalTensor());
         }
         return list;
     }

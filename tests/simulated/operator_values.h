@@ -20,8 +20,7 @@
 ///   e(4,4)     float, symmetric and positive definite
 ///   l(4,4)     float, lower triangular with a positive diagonal
 ///   s(3,4)     sparse float
-///   N(3,4)     float with the names A, B, ...
-///   i(3,4)<5   int64 from 0 to 4; j int32, u uint8; 3 when no limit is given
+///   i(3,4)<5   int64 from 0 to 4; j int32, u uint8; i(3)<5+2 from 2 to 6; 3 when no limit is given
 ///   b(3,4)     bool
 ///   S(12)      a storage of 12 floats
 ///   [v v]      list of tensors; `-` none; `'text'`; true, 1, 0.5; {1,2} list of numbers or of texts

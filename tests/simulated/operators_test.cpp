@@ -5,10 +5,12 @@
 // found instead, one operator a line with its arguments; merge-operators.sh makes the list of three such files.
 #include "operator_values.h"
 #include "soma/detail/simcuda.h"
-#include "support/catch.h"
 
 #include <ATen/Parallel.h>
 #include <torch/version.h>
+
+// After libtorch, whose headers may bring another CHECK.
+#include "support/catch.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -60,15 +62,11 @@ struct Comparison {
         if (host.layout() == at::kStrided && host.strides() != device_side.strides()) {
             return "has other strides";
         }
-        if (!host.opt_names() != !device_side.opt_names() ||
-            (host.opt_names() && host.names() != device_side.names())) {
-            return "has other names";
-        }
         if (!values) {
             return {};
         }
         const auto plain = [](at::Tensor tensor) {
-            tensor = tensor.rename(c10::nullopt).cpu();
+            tensor = tensor.cpu();
             tensor = (tensor.is_sparse() ? tensor.to_dense() : tensor).resolve_conj().resolve_neg();
             return tensor.is_complex() ? at::view_as_real(tensor).to(at::kDouble) : tensor.to(at::kDouble);
         };
@@ -178,46 +176,48 @@ Values functional_results(const c10::OperatorHandle& op, const Values& arguments
     return {};
 }
 
-/// Gives an operator something to write to: of the types that the same operator without `out` returns, else all of
-/// `dtype`.
-void fill_outs(const c10::OperatorHandle& op, Values& arguments, const Values& like, at::ScalarType dtype) {
-    std::size_t at_out = 0;
+/// What an operator is given to write to: empty tensors of the types that the same operator without `out` returns, or
+/// tensors of their shapes too, or empty tensors all of one type.
+struct Outs {
+    enum { like_results, shaped_like_results, typed } kind = like_results;
+    at::ScalarType dtype = at::ScalarType::Undefined;
+};
+
+at::Tensor out_for(const Outs& outs, const IValue& result) {
+    if (outs.kind == Outs::typed || !result.isTensor() || !result.toTensor().defined()) {
+        return at::empty({0}, at::TensorOptions(outs.kind == Outs::typed ? outs.dtype : at::kFloat));
+    }
+    const auto& like = result.toTensor();
+    return outs.kind == Outs::shaped_like_results ? at::empty_like(like) : at::empty({0}, like.options());
+}
+
+void fill_outs(const c10::OperatorHandle& op, Values& arguments, const Values& results, const Outs& outs) {
+    std::size_t next = 0;
     for (std::size_t at = 0; at < arguments.size(); ++at) {
         const auto& argument = op.schema().arguments()[at];
-        if (!operators::is_out(argument)) {
+        if (!operators::is_out(argument)) continue;
+        const auto result = next < results.size() ? results[next] : IValue();
+        ++next;
+        if (argument.type()->kind() != c10::TypeKind::ListType) {
+            arguments[at] = out_for(outs, result);
             continue;
         }
-        const auto empty_like = [&](const IValue* value) {
-            const bool known = value != nullptr && value->isTensor() && value->toTensor().defined();
-            return known && value->toTensor().layout() != at::kStrided
-                       ? at::empty({0}, value->toTensor().options())
-                       : at::empty({0}, at::TensorOptions(known ? value->toTensor().scalar_type() : dtype));
-        };
-        if (argument.type()->kind() == c10::TypeKind::ListType) {
-            c10::List<at::Tensor> outs;
-            const auto count =
-                at_out < like.size() && like[at_out].isTensorList() ? like[at_out].toTensorVector().size() : 2;
-            for (std::size_t i = 0; i < count; ++i) {
-                outs.push_back(empty_like(nullptr));
-            }
-            arguments[at] = outs;
-        } else {
-            arguments[at] = empty_like(at_out < like.size() ? &like[at_out] : nullptr);
+        c10::List<at::Tensor> list;
+        if (result.isTensorList()) {
+            for (const at::Tensor& one : result.toTensorVector()) list.push_back(out_for(outs, one));
         }
-        ++at_out;
+        arguments[at] = list;
     }
 }
 
-Values arguments_for(const c10::OperatorHandle& op, const Recipe& recipe, at::ScalarType out_dtype) {
+Values arguments_for(const c10::OperatorHandle& op, const Recipe& recipe, const Outs& outs) {
     auto arguments = operators::make_arguments(op, recipe);
     const auto& parameters = op.schema().arguments();
     if (std::any_of(parameters.begin(), parameters.end(), operators::is_out)) {
-        const auto like = out_dtype == at::ScalarType::Undefined ? functional_results(op, arguments) : Values();
-        if (like.empty() && out_dtype == at::ScalarType::Undefined) {
-            throw std::invalid_argument("no operator without `out` runs");
-        }
+        const auto results = outs.kind == Outs::typed ? Values() : functional_results(op, arguments);
+        if (results.empty() && outs.kind != Outs::typed) throw std::invalid_argument("no operator without `out` runs");
         arguments = operators::make_arguments(op, recipe);
-        fill_outs(op, arguments, like, out_dtype);
+        fill_outs(op, arguments, results, outs);
     }
     return arguments;
 }
@@ -252,18 +252,41 @@ std::string check_record_stream() {
     return {};
 }
 
-const std::map<std::string, std::function<std::string()>> by_hand = {
-    {"pin_memory", check_pin_memory}, {"is_pinned", check_pin_memory}, {"record_stream", check_record_stream}};
+std::string check_get_device() {
+    return when(at::rand({3}).to(simulated).get_device() != 1, "the device has another number");
+}
+
+std::string check_retain_grad() {
+    const auto leaf = at::rand({3}).to(simulated).requires_grad_();
+    const auto doubled = leaf * 2;
+    doubled.retain_grad();
+    doubled.sum().backward();
+    return when(doubled.grad().device() != simulated || !doubled.grad().cpu().equal(at::ones({3})),
+                "the gradient is lost");
+}
+
+const std::map<std::string, std::function<std::string()>> by_hand = {{"get_device", check_get_device},
+                                                                     {"retain_grad", check_retain_grad},
+                                                                     {"pin_memory", check_pin_memory},
+                                                                     {"is_pinned", check_pin_memory},
+                                                                     {"record_stream", check_record_stream}};
 
 // --- One operator ---
 
-constexpr std::array<at::ScalarType, 8> out_dtypes = {at::ScalarType::Undefined, at::kFloat,  at::kLong, at::kBool,
-                                                      at::kComplexFloat,         at::kDouble, at::kInt,  at::kByte};
+constexpr std::array<Outs, 9> out_kinds = {{{Outs::like_results},
+                                            {Outs::shaped_like_results},
+                                            {Outs::typed, at::kFloat},
+                                            {Outs::typed, at::kLong},
+                                            {Outs::typed, at::kBool},
+                                            {Outs::typed, at::kComplexFloat},
+                                            {Outs::typed, at::kDouble},
+                                            {Outs::typed, at::kInt},
+                                            {Outs::typed, at::kByte}}};
 
 /// One try: "" when the CPU does not take these inputs, `pass`, or `fails: why`.
-std::string attempt(const c10::OperatorHandle& op, const Recipe& recipe, at::ScalarType out_dtype) {
+std::string attempt(const c10::OperatorHandle& op, const Recipe& recipe, const Outs& outs) {
     const auto name = operators::full_name(op);
-    const auto make = [&] { return arguments_for(op, recipe, out_dtype); };
+    const auto make = [&] { return arguments_for(op, recipe, outs); };
     Outcome host;
     try {
         host = call(op, make());
@@ -302,6 +325,19 @@ std::string attempt(const c10::OperatorHandle& op, const Recipe& recipe, at::Sca
     }
 }
 
+bool cpu_has(const c10::OperatorHandle& op) {
+    return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) ||
+           op.hasComputedKernelForDispatchKey(c10::DispatchKey::SparseCPU);
+}
+
+/// Whether the CPU runs it: by itself, or the operator that it is the `out` form of.
+bool cpu_has_or_had(const c10::OperatorHandle& op) {
+    const auto plain = c10::Dispatcher::singleton().findSchema({op.schema().name(), ""});
+    const auto& parameters = op.schema().arguments();
+    const bool out = std::any_of(parameters.begin(), parameters.end(), operators::is_out);
+    return cpu_has(op) && (!out || !plain || cpu_has(*plain));
+}
+
 std::string one_line(std::string text) {
     text = text.substr(0, text.find('\n'));
     return text.size() > 160 ? text.substr(0, 160) : text;
@@ -334,16 +370,18 @@ void run_from(std::size_t first, const std::vector<Task>& tasks,
         const auto& parameters = task.op.schema().arguments();
         const bool outs = std::any_of(parameters.begin(), parameters.end(), operators::is_out);
         for (std::size_t recipe = 0; recipe < task.recipes.size() && result.empty(); ++recipe) {
-            for (std::size_t dtype = 0; dtype < (outs ? out_dtypes.size() : 1) && result.empty(); ++dtype, ++tries) {
+            for (std::size_t kind = 0; kind < (outs ? out_kinds.size() : 1) && result.empty(); ++kind, ++tries) {
                 if (deadly.count({at, tries}) != 0) {
                     continue;
                 }
                 std::fprintf(to, "?%zu %zu\n", at, tries);
                 std::fflush(to);
-                result = attempt(task.op, task.recipes[recipe], outs ? out_dtypes[dtype] : at::ScalarType::Undefined);
+                result = attempt(task.op, task.recipes[recipe], out_kinds[kind]);
             }
         }
-        const auto none = task.why_not.empty() ? "no inputs known that the CPU takes" : task.why_not;
+        const auto none = !task.why_not.empty() ? task.why_not
+                          : cpu_has_or_had(task.op) ? "no inputs known that the CPU takes"
+                                                : "libtorch has no CPU kernel for it";
         std::fprintf(to, "=%zu %s\n", at, one_line(result.empty() ? "unsupported: " + none : result).c_str());
         std::fflush(to);
     }

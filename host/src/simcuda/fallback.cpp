@@ -5,6 +5,7 @@
 #include "simcuda/devices.h"
 #include "simcuda/generator.h"
 #include "simcuda/mirror.h"
+#include "simcuda/narrow.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/op_registration/adaption.h>
@@ -23,19 +24,9 @@ namespace {
 using c10::DispatchKey;
 
 /// Operators that take tensors of several devices, on hardware as well.
-constexpr std::array<std::string_view, 13> crossing = {"aten::copy_sparse_to_sparse_",
-                                                       "aten::copy_sparse_to_sparse",
-                                                       "aten::copy_",
-                                                       "aten::_copy_from",
-                                                       "aten::_copy_from_and_resize",
-                                                       "aten::index",
-                                                       "aten::index_put",
-                                                       "aten::index_put_",
-                                                       "aten::_index_put_impl_",
-                                                       "aten::_index_put_impl",
-                                                       "aten::_unsafe_index",
-                                                       "aten::_unsafe_index_put",
-                                                       "aten::copy"};
+constexpr std::array<std::string_view, 8> crossing = {
+    "aten::copy_",      "aten::copy",      "aten::copy_sparse_to_sparse_", "aten::copy_sparse_to_sparse",
+    "aten::_copy_from", "aten::_ctc_loss", "aten::_copy_from_and_resize",  "aten::_ctc_loss_backward"};
 
 /// Operators that, on hardware, do not take a scalar of the CPU for a tensor of the device.
 constexpr std::array<std::string_view, 14> strict = {
@@ -46,6 +37,12 @@ constexpr std::array<std::string_view, 14> strict = {
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool crosses(const c10::FunctionSchema& schema) {
+    // Lists that are changed in place are walked tensor by tensor.
+    const bool each_by_itself = schema.name().rfind("aten::_foreach_", 0) == 0 && schema.returns().empty();
+    return each_by_itself || contains(crossing, schema.name());
 }
 
 /// Ends the call with libtorch's own words for tensors of several devices, which differ between its versions.
@@ -64,7 +61,7 @@ void report_mixed_devices(Report report, c10::Device common, const at::Tensor& t
 class CommonDevice {
 public:
     explicit CommonDevice(const c10::FunctionSchema& schema)
-        : schema_(schema), crossing_(contains(crossing, schema.name())), strict_(contains(strict, schema.name())) {}
+        : schema_(schema), crossing_(crosses(schema)), strict_(contains(strict, schema.name())) {}
 
     void add(const c10::IValue& value, const c10::Argument& argument) {
         if (value.isTensor()) {
@@ -75,9 +72,7 @@ public:
             }
         } else if (value.isOptionalTensorList()) {
             for (const auto& tensor : value.toOptionalTensorVector()) {
-                if (tensor.has_value()) {
-                    add(*tensor, argument);
-                }
+                if (tensor.has_value()) add_index(*tensor);
             }
         } else if (value.isDevice() && value.toDevice().is_cuda()) {
             asked_ = value.toDevice();
@@ -93,6 +88,14 @@ public:
     }
 
 private:
+    /// A list of optional tensors is one of indices, which may be on the CPU.
+    void add_index(const at::Tensor& index) {
+        if (!index.defined() || index.is_cpu()) return;
+        if (!simulated_) simulated_ = index.device();
+        TORCH_CHECK(common_ == index.device(), "indices should be either on cpu or on the same device as the indexed ",
+                    "tensor (", common_.value_or(c10::Device(c10::DeviceType::CPU)), ")");
+    }
+
     void add(const at::Tensor& tensor, const c10::Argument& argument) {
         if (!tensor.defined()) {
             return;
@@ -170,7 +173,7 @@ void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
         const CurrentDevice current(device);
         const at::AutoDispatchBelowADInplaceOrView below_autograd;
         const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-        op.callBoxed(stack);
+        call_on_cpu(op, stack);
     }
 
     mirror.settle();

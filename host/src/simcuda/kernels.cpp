@@ -304,11 +304,13 @@ bool is_to_be_claimed_for_sparse(const c10::OperatorHandle& op) {
     return op.hasKernelForDispatchKey(DispatchKey::SparseCPU) && !op.hasKernelForDispatchKey(DispatchKey::SparseCUDA);
 }
 
-/// Two whose own code, though made of other operators, calls a kernel of the device directly.
-bool calls_kernels(const c10::OperatorHandle& op) {
+/// What libtorch makes of other operators for a device without a kernel, but not as it is made on hardware: two call a
+/// kernel of the device directly, two first write a result of another shape and warn of it.
+bool is_made_otherwise(const c10::OperatorHandle& op) {
     const auto& schema = op.schema();
-    return schema.name() == "aten::kaiser_window" ||
-           (schema.name() == "aten::nanmean" && schema.overload_name() == "out");
+    const auto& overload = schema.overload_name();
+    return schema.name() == "aten::kaiser_window" || (schema.name() == "aten::nanmean" && overload == "out") ||
+           ((schema.name() == "aten::mse_loss" || schema.name() == "aten::smooth_l1_loss") && overload.empty());
 }
 
 void claim_composites(torch::Library& dense, torch::Library& sparse) {
@@ -321,7 +323,7 @@ void claim_composites(torch::Library& dense, torch::Library& sparse) {
         if (!name.overload_name.empty()) {
             overload += "." + name.overload_name;
         }
-        if (is_to_be_claimed(*op) || calls_kernels(*op)) {
+        if (is_to_be_claimed(*op) || is_made_otherwise(*op)) {
             dense.impl(overload.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
         }
         if (is_to_be_claimed_for_sparse(*op)) {
@@ -353,14 +355,17 @@ void choose_plain_attention(Stub& stub) {
 }
 #endif
 
+/// Named by libtorch where it says who registered a kernel.
+constexpr const char* registrant = "somatize-simcuda";
+
 struct Registrations {
-    torch::Library operators{torch::Library::IMPL, "aten", DispatchKey::CUDA, __FILE__, __LINE__};
-    torch::Library sparse_operators{torch::Library::IMPL, "aten", DispatchKey::SparseCUDA, __FILE__, __LINE__};
-    torch::Library dense{torch::Library::IMPL, "_", DispatchKey::CUDA, __FILE__, __LINE__};
-    torch::Library sparse{torch::Library::IMPL, "_", DispatchKey::SparseCUDA, __FILE__, __LINE__};
-    torch::Library compressed{torch::Library::IMPL, "_", DispatchKey::SparseCsrCUDA, __FILE__, __LINE__};
-    torch::Library quantised{torch::Library::IMPL, "_", DispatchKey::QuantizedCUDA, __FILE__, __LINE__};
-    torch::Library nested{torch::Library::IMPL, "_", DispatchKey::NestedTensorCUDA, __FILE__, __LINE__};
+    torch::Library operators{torch::Library::IMPL, "aten", DispatchKey::CUDA, registrant, 0};
+    torch::Library sparse_operators{torch::Library::IMPL, "aten", DispatchKey::SparseCUDA, registrant, 0};
+    torch::Library dense{torch::Library::IMPL, "_", DispatchKey::CUDA, registrant, 0};
+    torch::Library sparse{torch::Library::IMPL, "_", DispatchKey::SparseCUDA, registrant, 0};
+    torch::Library compressed{torch::Library::IMPL, "_", DispatchKey::SparseCsrCUDA, registrant, 0};
+    torch::Library quantised{torch::Library::IMPL, "_", DispatchKey::QuantizedCUDA, registrant, 0};
+    torch::Library nested{torch::Library::IMPL, "_", DispatchKey::NestedTensorCUDA, registrant, 0};
 };
 
 } // namespace

@@ -5,9 +5,11 @@
 #include "simcuda/devices.h"
 #include "simcuda/memory.h"
 
-#include <ATen/NamedTensorUtils.h>
 #include <ATen/SparseTensorImpl.h>
 #include <c10/core/CPUAllocator.h>
+#if __has_include(<ATen/NamedTensorUtils.h>)
+#include <ATen/NamedTensorUtils.h>
+#endif
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +24,13 @@ bool is_dense(const at::Tensor& tensor) {
     return tensor.layout() == at::kStrided && !tensor.is_quantized() && !tensor.is_nested();
 }
 
+/// Tensors have no names in libtorch 2.14.
+void copy_names([[maybe_unused]] const at::Tensor& from, [[maybe_unused]] const at::Tensor& to) {
+#if __has_include(<ATen/NamedTensorUtils.h>)
+    if (from.has_names() || to.has_names()) at::internal_set_names_inplace(to, from.opt_names());
+#endif
+}
+
 /// What a tensor is besides its numbers and shape, and what type promotion goes by.
 void copy_traits(const at::Tensor& from, const at::Tensor& to) {
     auto* const impl = to.unsafeGetTensorImpl();
@@ -34,9 +43,7 @@ void copy_traits(const at::Tensor& from, const at::Tensor& to) {
     if (from.unsafeGetTensorImpl()->is_wrapped_number()) {
         impl->set_wrapped_number(true);
     }
-    if (from.has_names() || to.has_names()) {
-        at::internal_set_names_inplace(to, from.opt_names());
-    }
+    copy_names(from, to);
 }
 
 void copy_shape(const at::Tensor& from, const at::Tensor& to) {
@@ -219,10 +226,7 @@ void Mirror::settle_dense(const Dense& pair) {
         pair.device.strides() != pair.host.strides()) {
         copy_shape(pair.host, pair.device);
     }
-    if (pair.device.is_conj() != pair.host.is_conj() || pair.device.is_neg() != pair.host.is_neg() ||
-        pair.device.has_names() || pair.host.has_names()) {
-        copy_traits(pair.host, pair.device);
-    }
+    copy_traits(pair.host, pair.device);
 }
 
 void Mirror::settle_sparse(const Sparse& pair) {
@@ -240,6 +244,10 @@ void Mirror::settle_sparse(const Sparse& pair) {
 }
 
 c10::IValue Mirror::to_host(const c10::IValue& value) {
+    if (value.isStorage()) {
+        const auto storage = value.toStorage();
+        return storage.device().is_cuda() ? host_storage(storage) : storage;
+    }
     if (value.isTensor()) {
         return to_host(value.toTensor());
     }

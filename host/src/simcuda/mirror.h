@@ -21,7 +21,7 @@ public:
     /// New results will be on `device`. `op` is named in errors.
     Mirror(c10::DeviceIndex device, std::string_view op) : device_(device), op_(op) {}
 
-    /// The tensor, or the tensors of a list, as the CPU sees them. Tensors that are elsewhere stay as they are.
+    /// The tensor, the tensors of a list, or the storage, as the CPU sees them. Tensors that are elsewhere stay as they are.
     c10::IValue to_host(const c10::IValue& value);
     at::Tensor to_host(const at::Tensor& tensor);
 
