@@ -6,7 +6,6 @@ find_package(fmt 9 REQUIRED)
 # Headers only: Boost.DLL works on std::filesystem, which leaves no Boost library to link.
 find_package(Boost 1.74 REQUIRED CONFIG)
 find_package(nlohmann_json 3.11 REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
 find_package(pegtl 3.2 REQUIRED)
 
 # libelf ships no CMake package.

@@ -6,11 +6,11 @@
 set -eu
 source=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 bundle=${1:-$source/.bundle}
-packages='libfmt-dev nlohmann-json3-dev libcli11-dev libelf-dev libelf1 zlib1g libzstd1'
+packages='libfmt-dev nlohmann-json3-dev libelf-dev libelf1 zlib1g libzstd1'
 for name in libfmt9 libfmt10 libelf1t64 tao-pegtl-dev libpegtl-dev; do
     if dpkg -s "$name" >/dev/null 2>&1; then packages="$packages $name"; fi
 done
-for name in libfmt-dev nlohmann-json3-dev libcli11-dev libelf-dev libboost-dev; do
+for name in libfmt-dev nlohmann-json3-dev libelf-dev libboost-dev; do
     dpkg -s "$name" >/dev/null 2>&1 || { echo "$name is not installed: sh cmake/setup.sh" >&2; exit 1; }
 done
 rm -rf "$bundle"

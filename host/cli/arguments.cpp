@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,8 +14,6 @@ namespace soma::cli {
 
 namespace {
 
-constexpr std::string_view help_names = "-h,--help";
-
 /// "-q,--quiet" → {"-q", "--quiet"}.
 std::vector<std::string> split_names(std::string_view names) {
     std::vector<std::string> out;
@@ -28,10 +25,19 @@ std::vector<std::string> split_names(std::string_view names) {
     return out;
 }
 
+constexpr std::size_t help_entry = 0;
+
+std::string too_many(const std::string& argument) {
+    return fmt::format("`{}` is one argument too many; an expression with blanks in it wants quotes around it",
+                       argument);
+}
+
 } // namespace
 
 Arguments::Arguments(std::string_view command, std::string_view about, std::string_view example)
-    : command_(command), about_(about), example_(example) {}
+    : command_(command), about_(about), example_(example) {
+    flag("-h,--help", "print this page", help_);
+}
 
 void Arguments::positional(std::string_view name, std::string_view doc, std::string& into) {
     entries_.push_back({.names = std::string(name),
@@ -90,84 +96,115 @@ void Arguments::repeated(std::string_view names, std::string_view placeholder, s
                         .flag = nullptr});
 }
 
-bool Arguments::parse(Args args) const {
-    CLI::App app;
-    app.set_help_flag();
-    // What is left over is judged below: with a suggestion, and before anything that is missing.
-    app.allow_extras();
-    bool help_asked = false;
-    app.add_flag(std::string(help_names), help_asked, "");
-
-    std::vector<CLI::Option*> options;
+const Arguments::Entry& Arguments::known(std::string_view name) const {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [name](const Entry& entry) {
+        const auto names = split_names(entry.names);
+        return !entry.positional && std::find(names.begin(), names.end(), name) != names.end();
+    });
+    if (found != entries_.end()) return *found;
+    std::vector<std::string> others;
     for (const Entry& entry : entries_) {
+        // The long names: of one letter there is no nearest.
+        if (!entry.positional) others.push_back(split_names(entry.names).back());
+    }
+    throw UsageError(fmt::format("`{}` takes no option `{}`{}", command_, name, did_you_mean(name, others)));
+}
+
+std::string_view Arguments::value_after(std::string_view name, const Entry& entry, Args& rest) {
+    if (rest.empty()) throw UsageError(fmt::format("`{}` wants {} after it", name, entry.placeholder));
+    // Also when it looks like an option: "--in -5".
+    const std::string_view value = rest.front();
+    rest = rest.subspan(1);
+    return value;
+}
+
+void Arguments::parse_long(std::string_view word, Args& rest, Given& given) const {
+    const auto equals = word.find('=');
+    const std::string_view name = word.substr(0, equals);
+    const Entry& entry = known(name);
+    const bool attached = equals != std::string_view::npos;
+    if (entry.flag != nullptr && attached) {
+        throw UsageError(fmt::format("`{}` takes no value: it is there or not", name));
+    }
+    std::string_view value;
+    if (entry.flag == nullptr) value = attached ? word.substr(equals + 1) : value_after(name, entry, rest);
+    given[index_of(entry)].emplace_back(value);
+}
+
+void Arguments::parse_short(std::string_view word, Args& rest, Given& given) const {
+    for (std::size_t at = 1; at < word.size(); ++at) {
+        const std::string name{'-', word[at]};
+        const Entry& entry = known(name);
+        auto& values = given[index_of(entry)];
         if (entry.flag != nullptr) {
-            options.push_back(app.add_flag(entry.names, *entry.flag, ""));
+            values.emplace_back();
             continue;
         }
-        CLI::Option* option = app.add_option(entry.names, [&entry](const CLI::results_t& values) {
-            if (values.size() > 1 && !entry.repeated) {
-                throw UsageError(fmt::format("`{}` is given {} times", entry.names, values.size()));
-            }
-            for (const std::string& value : values) entry.take(value);
-            return true;
-        });
-        option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-        options.push_back(option);
+        const std::string_view attached = word.substr(at + 1);
+        values.emplace_back(attached.empty() ? value_after(name, entry, rest) : attached);
+        return;
     }
+}
 
-    std::vector<std::string> reversed(args.rbegin(), args.rend());
-    try {
-        app.parse(std::move(reversed));
-    } catch (const CLI::ArgumentMismatch& error) {
-        // Only the last argument can lack its value: an option takes whatever follows.
-        for (const Entry& entry : entries_) {
-            const auto names = split_names(entry.names);
-            if (!args.empty() && std::find(names.begin(), names.end(), args.back()) != names.end()) {
-                throw UsageError(fmt::format("`{}` wants {} after it", args.back(), entry.placeholder));
-            }
+bool Arguments::parse(Args args) const {
+    Given given(entries_.size());
+    std::vector<std::string> positionals;
+    while (!args.empty()) {
+        const std::string_view word = args.front();
+        args = args.subspan(1);
+        if (word == "--") {
+            positionals.insert(positionals.end(), args.begin(), args.end());
+            break;
         }
-        throw UsageError(error.what());
-    } catch (const CLI::ParseError& error) {
-        throw UsageError(error.what());
+        if (word.starts_with("--")) {
+            parse_long(word, args, given);
+        } else if (word.size() > 1 && word.front() == '-') {
+            parse_short(word, args, given);
+        } else {
+            positionals.emplace_back(word);
+        }
     }
-
-    if (help_asked) {
+    if (!given[help_entry].empty()) {
         write_out(help());
         return false;
     }
-    auto extras = app.remaining();
-    // CLI11 counts the "--" before the positionals among what is left over.
-    if (const auto mark = std::find(extras.begin(), extras.end(), "--"); mark != extras.end()) extras.erase(mark);
-    if (!extras.empty()) throw UsageError(unexpected(extras.front()));
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-        const Entry& entry = entries_[i];
-        if (entry.required && options[i]->count() == 0) {
-            throw UsageError(fmt::format("{} is missing: {}", entry.names, entry.doc));
-        }
-    }
+    take(given, positionals);
     return true;
 }
 
-std::string Arguments::unexpected(const std::string& argument) const {
-    if (argument.size() < 2 || argument.front() != '-') {
-        return fmt::format("`{}` is one argument too many; an expression with blanks in it wants quotes around it",
-                           argument);
+void Arguments::take(const Given& given, std::span<const std::string> positionals) const {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const Entry& entry = entries_[i];
+        if (entry.positional) {
+            if (!positionals.empty()) {
+                entry.take(positionals.front());
+                positionals = positionals.subspan(1);
+            } else if (entry.required) {
+                throw UsageError(fmt::format("{} is missing: {}", entry.names, entry.doc));
+            }
+            continue;
+        }
+        if (given[i].empty()) continue;
+        if (entry.flag != nullptr) {
+            *entry.flag = true;
+            continue;
+        }
+        if (given[i].size() > 1 && !entry.repeated) {
+            throw UsageError(fmt::format("`{}` is given {} times", entry.names, given[i].size()));
+        }
+        for (const std::string& value : given[i]) entry.take(value);
     }
-    // The long names: of one letter there is no nearest.
-    std::vector<std::string> known{"--help"};
-    for (const Entry& entry : entries_) {
-        if (entry.positional) continue;
-        known.push_back(split_names(entry.names).back());
-    }
-    const std::string name = argument.substr(0, argument.find('='));
-    return fmt::format("`{}` takes no option `{}`{}", command_, name, did_you_mean(name, known));
+    if (!positionals.empty()) throw UsageError(too_many(positionals.front()));
 }
 
 std::string Arguments::help() const {
     std::string usage = fmt::format("somatize {}", command_);
     Table positionals;
     Table options;
-    for (const Entry& entry : entries_) {
+    // What every command has comes last.
+    std::vector<Entry> in_order(entries_.begin() + 1, entries_.end());
+    in_order.push_back(entries_[help_entry]);
+    for (const Entry& entry : in_order) {
         if (entry.positional) {
             usage += entry.required ? " " + entry.names : " [" + entry.names + "]";
             positionals.row({entry.names, entry.doc});
@@ -178,7 +215,6 @@ std::string Arguments::help() const {
         if (!entry.placeholder.empty()) names += " " + entry.placeholder;
         options.row({names, entry.repeated ? entry.doc + " (any number of times)" : entry.doc});
     }
-    options.row({"-h, --help", "print this page"});
     return fmt::format("{}\n\nUsage: {} [OPTIONS]\n\n{}\nOptions:\n{}\nExample:\n  {}\n", about_, usage,
                        positionals.str("  "), options.str("  "), example_);
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ class Arguments {
 public:
     /// `example` is a command line that works.
     Arguments(std::string_view command, std::string_view about, std::string_view example);
+    Arguments(const Arguments&) = delete;
+    Arguments& operator=(const Arguments&) = delete;
 
     /// Positional; a missing one that is required is an error.
     void positional(std::string_view name, std::string_view doc, std::string& into);
@@ -53,12 +56,27 @@ private:
         bool* flag;
     };
 
-    [[nodiscard]] std::string unexpected(const std::string& argument) const;
+    /// The values of each entry, by its number.
+    using Given = std::vector<std::vector<std::string>>;
+
+    /// The option of that name; throws `UsageError` with the nearest.
+    [[nodiscard]] const Entry& known(std::string_view name) const;
+    [[nodiscard]] std::size_t index_of(const Entry& entry) const {
+        return static_cast<std::size_t>(&entry - entries_.data());
+    }
+    void take(const Given& given, std::span<const std::string> positionals) const;
+    /// The value of an option that has none attached: the next word, which it takes.
+    static std::string_view value_after(std::string_view name, const Entry& entry, Args& rest);
+    /// "--name", "--name=value".
+    void parse_long(std::string_view word, Args& rest, Given& given) const;
+    /// "-n", "-nvalue", "-abc" for three flags.
+    void parse_short(std::string_view word, Args& rest, Given& given) const;
 
     std::string command_;
     std::string about_;
     std::string example_;
     std::vector<Entry> entries_;
+    bool help_ = false;
 };
 
 /// A whole number from `least` to `greatest`; `what` names it in the error: "`--jobs`".

@@ -102,6 +102,33 @@ TEST_CASE("an option without its value is a usage error") {
     refused({"run", "probe.echo", "-j"}, "`-j` wants N after it");
 }
 
+TEST_CASE("values are attached or follow and flags of one letter can be joined") {
+    for (const std::vector<std::string>& how : {std::vector<std::string>{"--in=5"},
+                                                {"--in", "5"},
+                                                {"--in=5", "-j2"},
+                                                {"-j", "2", "--in", "5"},
+                                                {"-qj2", "--in=5"}}) {
+        std::vector<std::string> args{"run", "-q"};
+        args.insert(args.end(), how.begin(), how.end());
+        args.emplace_back("probe.echo");
+        const Finished done = somatize(args);
+        CHECK(done.exit == 0);
+        CHECK(done.out == "5\n");
+    }
+    CHECK(somatize({"run", "-q", "--in=", "probe.echo"}).out == "\n");
+    CHECK(somatize({"run", "-q", "--in=a=b", "probe.echo"}).out == "a=b\n");
+    CHECK(somatize({"run", "-q", "--in", "1", "--", "probe.echo"}).out == "1\n");
+    CHECK(somatize({"run", "-q", "probe.echo", "--in", "--"}).out == "--\n");
+}
+
+TEST_CASE("a beginning of an option is no option and a flag takes no value") {
+    refused({"run", "probe.echo", "--plug", "x"}, "`run` takes no option `--plug` (did you mean `--plugins`?)");
+    refused({"run", "probe.echo", "--json=yes"}, "`--json` takes no value: it is there or not");
+    refused({"run", "probe.echo", "-qx"}, "`run` takes no option `-x`");
+    refused({"run", "probe.echo", "--", "--json"},
+            "`--json` is one argument too many; an expression with blanks in it wants quotes around it");
+}
+
 TEST_CASE("an option given twice that is meant once is a usage error") {
     refused({"run", "probe.echo", "--in", "1", "--in", "2"}, "`--in` is given 2 times");
     CHECK(somatize({"run", "probe.echo", "--json", "--json"}).exit == 0);
