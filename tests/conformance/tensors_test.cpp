@@ -323,6 +323,7 @@ TEST_CASE("two nodes that share a parameter and are placed on two devices are re
     CHECK(at::allclose(to_tensor(p.run(numbers({1, 2, 3, 4}))), at::tensor({0.25F, 0.5F, 0.75F, 1.0F})));
     p.unplace("decoder"); // where it is told nothing it contradicts nothing
     CHECK_NOTHROW(p.run(numbers({1, 2, 3, 4})));
+    diary();
 }
 
 TEST_CASE("every kind of tensor goes through a wave and a hop unchanged") {

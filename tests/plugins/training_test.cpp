@@ -127,6 +127,18 @@ TEST_CASE("a node that computes with raw memory gives its own gradient") {
     CHECK(at::equal(x.grad(), at::tensor(std::vector<double>{2, -4, 6})));
 }
 
+TEST_CASE("a node's own gradient works after its pipeline and catalog are gone") {
+    at::Tensor x = at::tensor(std::vector<double>{1, -2, 3}).requires_grad_(true);
+    at::Tensor y;
+    {
+        Catalog own;
+        own.load_file(test_plugins("sample") / "sample.soma.so");
+        y = to_tensor(somatize("sample.square", own).run(from_tensor(x)));
+    }
+    y.sum().backward();
+    CHECK(at::equal(x.grad(), at::tensor(std::vector<double>{2, -4, 6})));
+}
+
 TEST_CASE("no gradients are recorded when the caller asked for none") {
     Pipeline pipeline = somatize("nn.linear(in=2, out=2)", catalog());
     const at::NoGradGuard no_grad;

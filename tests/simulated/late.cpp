@@ -69,7 +69,9 @@ int main(int argc, char** argv) {
         // What was started is there, whatever was done before.
         const auto leaf = at::ones({2}, c10::Device("cuda:0")).requires_grad_();
         (leaf * 2).sum().backward();
-        if (leaf.grad().device() != leaf.device() || torch::cuda::device_count() != api->devices()) return 3;
+        if (leaf.grad().device() != leaf.device() ||
+            static_cast<std::uint32_t>(torch::cuda::device_count()) != api->devices())
+            return 3;
     } else {
         // And without, libtorch works as before.
         if (std::string(argv[1]) != "guard" && std::string(argv[1]) != "hooks") backward();

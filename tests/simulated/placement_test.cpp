@@ -445,7 +445,9 @@ TEST_CASE("two nodes that share a parameter and are placed on two devices are re
     p.place("decoder", "cuda:0");
     CHECK(place(p.run(numbers({1, 2, 3, 4}))) == "cuda:0");
     const auto shared = parameters(p);
-    CHECK(shared[0].data_ptr() == shared[1].data_ptr());
+    CHECK(shared[0].is_same(shared[1]));
+    CHECK(place(shared[0]) == "cuda:0");
+    diary();
 }
 
 TEST_CASE("a device beyond those that are there is refused before anything runs (simulated)") {

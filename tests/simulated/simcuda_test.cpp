@@ -423,15 +423,27 @@ TEST_CASE("half precision computes on a device also where the CPU cannot (simula
     }
 }
 
+namespace {
+
+void set_autocast(bool enabled) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+    at::autocast::set_autocast_enabled(at::kCUDA, enabled);
+#else
+    at::autocast::set_enabled(enabled);
+#endif
+}
+
+} // namespace
+
 TEST_CASE("autocast has matrix products of a device in half precision (simulated)") {
     started();
     torch::nn::Linear layer(4, 3);
     layer->to(cuda1);
     const auto x = torch::rand({2, 4}, cuda1);
-    at::autocast::set_enabled(true);
+    set_autocast(true);
     const auto y = layer(x);
     at::autocast::clear_cache();
-    at::autocast::set_enabled(false);
+    set_autocast(false);
     CHECK(y.scalar_type() == torch::kHalf);
     CHECK(y.device() == cuda1);
     y.sum().backward();

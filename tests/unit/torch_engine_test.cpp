@@ -36,7 +36,7 @@ using namespace soma;
 
 namespace {
 
-const detail::Engine& engine() { return detail::require_engine(); }
+const soma::detail::Engine& engine() { return soma::detail::require_engine(); }
 
 soma_string str(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -47,8 +47,9 @@ constexpr soma_place meta{SOMA_DEVICE_META, 0};
 struct Refused {
     std::uint32_t code = SOMA_OK;
     std::string message;
-    explicit Refused(soma_status* status) : code(detail::status_code(status)), message(detail::full_message(status)) {
-        detail::release_status(status);
+    explicit Refused(soma_status* status)
+        : code(soma::detail::status_code(status)), message(soma::detail::full_message(status)) {
+        soma::detail::release_status(status);
     }
 };
 
@@ -642,7 +643,7 @@ TEST_CASE("a write to what a sibling shares is refused before it happens") {
     const Value x = tensor(list({1.0, 2.0}));
     const Value other = tensor(list({3.0, 4.0}));
     const Value input = Value::dict({{"a", list({x})}, {"n", 3}});
-    const detail::Borrowed borrowed{"a", "b", input.handle()};
+    const soma::detail::Borrowed borrowed{"a", "b", input.handle()};
     engine().set_borrowed(&borrowed);
     const Refused direct = refused("aten::add_", "Tensor", {x, other});
     const Refused view = refused("aten::zero_", "", {call("aten::select", "int", {x, 0, 0})});
@@ -733,10 +734,10 @@ TEST_CASE("the machine is asked without making anything up") {
 }
 
 TEST_CASE("what a node changes of the thread's state is put back") {
-    detail::StateWords before{};
+    soma::detail::StateWords before{};
     engine().state_words(&before);
     const auto equal = [&] {
-        detail::StateWords now{};
+        soma::detail::StateWords now{};
         engine().state_words(&now);
         return std::memcmp(&now, &before, sizeof now) == 0;
     };
@@ -763,7 +764,7 @@ TEST_CASE("what a node changes of the thread's state is put back") {
 }
 
 TEST_CASE("the bytes to watch change with the modes an operator could change") {
-    detail::StateWatch watch{};
+    soma::detail::StateWatch watch{};
     engine().state_watch(&watch);
     const auto bytes = [&] {
         std::string all;
@@ -848,7 +849,7 @@ struct Square {
     std::atomic<int> released{0};
     std::atomic<int> runs{0};
     std::function<Value(const Value& saved, const Value& grads)> backward;
-    detail::BackwardCall call{&run, &release, this, "square"};
+    soma::detail::BackwardCall call{&run, &release, this, "square"};
 
     static soma_status* run(void* owner, soma_value* saved, soma_value* grads, soma_value** out) {
         auto& self = *static_cast<Square*>(owner);
@@ -857,7 +858,7 @@ struct Square {
             *out = self.backward(Value::share(saved), Value::share(grads)).release();
             return nullptr;
         } catch (...) {
-            return detail::status_from_exception("plugin");
+            return soma::detail::status_from_exception("plugin");
         }
     }
     static void release(void* owner) noexcept { ++static_cast<Square*>(owner)->released; }
@@ -1065,12 +1066,12 @@ TEST_CASE("the extension for plugins that link libtorch lends the tensor and tak
 }
 
 TEST_CASE("the engine's table is complete and registered once") {
-    CHECK(detail::engine() == &engine());
-    CHECK(engine().struct_size == sizeof(detail::Engine));
-    CHECK(engine().revision == detail::engine_revision);
+    CHECK(soma::detail::engine() == &engine());
+    CHECK(engine().struct_size == sizeof(soma::detail::Engine));
+    CHECK(engine().revision == soma::detail::engine_revision);
     const auto* slots = reinterpret_cast<const void* const*>(&engine().core_version);
-    for (std::size_t i = 0; i < (sizeof(detail::Engine) - offsetof(detail::Engine, core_version)) / sizeof(void*);
-         ++i) {
+    for (std::size_t i = 0;
+         i < (sizeof(soma::detail::Engine) - offsetof(soma::detail::Engine, core_version)) / sizeof(void*); ++i) {
         CHECK(slots[i] != nullptr);
     }
 }

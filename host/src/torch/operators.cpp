@@ -153,12 +153,10 @@ void place_named(const soma_operator& op, const soma_call& call, Given& given) {
 void check_written(const soma_operator& op, const torch::jit::Stack& stack) {
     for (std::size_t i = 0; i < op.parameters.size(); ++i) {
         if (!op.parameters[i].written) continue;
-        // `add_` says by its name that it writes to its input; an `out` variant only by its overload.
-        const std::string writer = "`" + (op.function.back() == '_' ? op.function : op.name) + "`";
         if (stack[i].isTensor()) {
-            if (stack[i].toTensor().defined()) check_writable(stack[i].toTensor(), writer.c_str());
+            if (stack[i].toTensor().defined()) check_writable(stack[i].toTensor(), op.writer.c_str());
         } else if (stack[i].isTensorList()) {
-            for (const at::Tensor& tensor : stack[i].toTensorVector()) check_writable(tensor, writer.c_str());
+            for (const at::Tensor& tensor : stack[i].toTensorVector()) check_writable(tensor, op.writer.c_str());
         }
     }
 }
@@ -266,7 +264,9 @@ soma_status* engine_op_call(const soma_operator* op, soma_call* call) noexcept {
 
 soma_operator::soma_operator(c10::OperatorHandle found)
     : handle(std::move(found)), name(soma::detail::full_name(handle.schema().name(), handle.schema().overload_name())),
-      function(handle.schema().name()) {
+      function(handle.schema().name()),
+      // `add_` says by its name that it writes to its input; an `out` variant only by its overload.
+      writer("`" + (function.back() == '_' ? function : name) + "`") {
     using namespace soma::detail;
     const c10::FunctionSchema& schema = handle.schema();
     if (schema.arguments().size() > most_parameters) {

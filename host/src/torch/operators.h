@@ -56,6 +56,7 @@ struct soma_operator {
     c10::OperatorHandle handle;
     std::string name;     ///< "aten::add.Tensor"
     std::string function; ///< "aten::add"
+    std::string writer;   ///< what a refused write is told to come from
     std::vector<soma::detail::Parameter> parameters;
     std::uint32_t positional = 0; ///< how many may be given by position
     std::uint32_t results = 0;

@@ -93,7 +93,8 @@ static soma_status* misuse(soma_host* host, soma_string what, const soma_ctx* ct
         } copy = {*ctx, {0}};
         if (api->cancelled(host, &copy.ctx) != 0) abort();
     }
-    if (plain_is(what, "cancelled")) return api->cancelled(host, ctx) ? plain_fail(host, SOMA_CANCELLED, "so it is") : NULL;
+    if (plain_is(what, "cancelled"))
+        return api->cancelled(host, ctx) ? plain_fail(host, SOMA_CANCELLED, "so it is") : NULL;
 
     /* Statuses as they should be. */
     if (plain_is(what, "causes")) {
@@ -187,8 +188,16 @@ static soma_status* SOMA_CALL moved(void* self, const char* device) {
 }
 
 static const soma_config_field config[] = {
-    {sizeof(soma_config_field), SOMA_KIND_STRING, 0, 0, SOMA_STR("what"), SOMA_STR("what to do wrong"), SOMA_STR("\"\""),
-     {NULL, 0}, {NULL, 0}, {NULL, 0}},
+    {sizeof(soma_config_field),
+     SOMA_KIND_STRING,
+     0,
+     0,
+     SOMA_STR("what"),
+     SOMA_STR("what to do wrong"),
+     SOMA_STR("\"\""),
+     {NULL, 0},
+     {NULL, 0},
+     {NULL, 0}},
 };
 
 #define COMMON(NAME)                                                                                                   \

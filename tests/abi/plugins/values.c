@@ -48,8 +48,8 @@ static soma_status* SOMA_CALL deep(void* self, const soma_ctx* ctx, soma_value* 
     (void)ctx;
     for (i = 0; i < depth; ++i) {
         soma_value* outer = NULL;
-        soma_status* status = dicts ? api->make_dict(node->host, &key, &value, 1, &outer)
-                                    : api->make_list(node->host, &value, 1, &outer);
+        soma_status* status =
+            dicts ? api->make_dict(node->host, &key, &value, 1, &outer) : api->make_list(node->host, &value, 1, &outer);
         api->value_release(node->host, value);
         if (status != NULL) return status;
         value = outer;
@@ -152,7 +152,8 @@ static void SOMA_CALL box_destroy(void* payload) {
 
 static soma_status* SOMA_CALL box_place(soma_host* host, void* payload, soma_place* out) {
     const box* asked = payload;
-    if (asked->number < 0) return plain_fail(host, SOMA_INTERNAL, "a box with a negative number is nowhere to be found");
+    if (asked->number < 0)
+        return plain_fail(host, SOMA_INTERNAL, "a box with a negative number is nowhere to be found");
     out->kind = asked->number == 0 ? SOMA_DEVICE_NONE : SOMA_DEVICE_CUDA;
     out->index = asked->number == 0 ? 0 : (int32_t)asked->number - 1;
     return NULL;
@@ -160,8 +161,8 @@ static soma_status* SOMA_CALL box_place(soma_host* host, void* payload, soma_pla
 
 static const soma_opaque_type box_type = {sizeof(soma_opaque_type), 0, SOMA_STR("test.box/1"), box_destroy, box_place};
 /* As a plugin of an older minor would give it: what lies beyond its end is no pointer. */
-static const soma_opaque_type silent_type = {offsetof(soma_opaque_type, place), 0, SOMA_STR("test.silent/1"), box_destroy,
-                                             box_place};
+static const soma_opaque_type silent_type = {offsetof(soma_opaque_type, place), 0, SOMA_STR("test.silent/1"),
+                                             box_destroy, box_place};
 
 static soma_status* SOMA_CALL make_box(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
     plain_node* node = self;
@@ -195,17 +196,49 @@ static soma_status* SOMA_CALL count_boxes(void* self, const soma_ctx* ctx, soma_
 /* ---- the table of types ------------------------------------------------------------------------------------------- */
 
 static const soma_config_field deep_config[] = {
-    {sizeof(soma_config_field), SOMA_KIND_INT, SOMA_CONFIG_REQUIRED, 0, SOMA_STR("depth"), SOMA_STR("levels"), {NULL, 0},
-     {NULL, 0}, SOMA_STR("0"), {NULL, 0}},
-    {sizeof(soma_config_field), SOMA_KIND_STRING, 0, 0, SOMA_STR("of"), SOMA_STR("what each level is"),
-     SOMA_STR("\"list\""), SOMA_STR("[\"list\", \"dict\"]"), {NULL, 0}, {NULL, 0}},
+    {sizeof(soma_config_field),
+     SOMA_KIND_INT,
+     SOMA_CONFIG_REQUIRED,
+     0,
+     SOMA_STR("depth"),
+     SOMA_STR("levels"),
+     {NULL, 0},
+     {NULL, 0},
+     SOMA_STR("0"),
+     {NULL, 0}},
+    {sizeof(soma_config_field),
+     SOMA_KIND_STRING,
+     0,
+     0,
+     SOMA_STR("of"),
+     SOMA_STR("what each level is"),
+     SOMA_STR("\"list\""),
+     SOMA_STR("[\"list\", \"dict\"]"),
+     {NULL, 0},
+     {NULL, 0}},
 };
 
 static const soma_config_field box_config[] = {
-    {sizeof(soma_config_field), SOMA_KIND_INT, 0, 0, SOMA_STR("number"), SOMA_STR("n on cuda:n-1, 0 nowhere"),
-     SOMA_STR("0"), {NULL, 0}, {NULL, 0}, {NULL, 0}},
-    {sizeof(soma_config_field), SOMA_KIND_STRING, 0, 0, SOMA_STR("type"), SOMA_STR("which"), SOMA_STR("\"box\""),
-     {NULL, 0}, {NULL, 0}, {NULL, 0}},
+    {sizeof(soma_config_field),
+     SOMA_KIND_INT,
+     0,
+     0,
+     SOMA_STR("number"),
+     SOMA_STR("n on cuda:n-1, 0 nowhere"),
+     SOMA_STR("0"),
+     {NULL, 0},
+     {NULL, 0},
+     {NULL, 0}},
+    {sizeof(soma_config_field),
+     SOMA_KIND_STRING,
+     0,
+     0,
+     SOMA_STR("type"),
+     SOMA_STR("which"),
+     SOMA_STR("\"box\""),
+     {NULL, 0},
+     {NULL, 0},
+     {NULL, 0}},
 };
 
 #define TYPE(NAME, CONFIG, COUNT, FORWARD)                                                                             \
@@ -216,9 +249,9 @@ static const soma_config_field box_config[] = {
     }
 
 static const soma_node_type types[] = {
-    TYPE("values.kinds", NULL, 0, kinds),      TYPE("values.deep", deep_config, 2, deep),
-    TYPE("values.copy", NULL, 0, copied),      TYPE("values.box", box_config, 2, make_box),
-    TYPE("values.open", NULL, 0, open_box),    TYPE("values.boxes", NULL, 0, count_boxes),
+    TYPE("values.kinds", NULL, 0, kinds),   TYPE("values.deep", deep_config, 2, deep),
+    TYPE("values.copy", NULL, 0, copied),   TYPE("values.box", box_config, 2, make_box),
+    TYPE("values.open", NULL, 0, open_box), TYPE("values.boxes", NULL, 0, count_boxes),
 };
 
 static soma_status* SOMA_CALL register_nodes(const soma_api* given, soma_host* host) {

@@ -37,8 +37,8 @@ static soma_status* SOMA_CALL create(soma_host* host, const soma_create_info* in
 static void SOMA_CALL destroy(void* self) { (void)self; }
 static void SOMA_CALL destroy_payload(void* payload) { (void)payload; }
 
-static const new_opaque payload_type = {
-    {sizeof(new_opaque), 0, SOMA_STR("test.newer/1"), destroy_payload, NULL}, {"later"}};
+static const new_opaque payload_type = {{sizeof(new_opaque), 0, SOMA_STR("test.newer/1"), destroy_payload, NULL},
+                                        {"later"}};
 
 static soma_status* SOMA_CALL forward(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
     (void)ctx;
@@ -47,31 +47,46 @@ static soma_status* SOMA_CALL forward(void* self, const soma_ctx* ctx, soma_valu
 }
 
 static const new_field fields[] = {
-    {{sizeof(new_field), SOMA_KIND_STRING, 0, 0, SOMA_STR("text"), SOMA_STR("a text"), SOMA_STR("\"as it is\""),
-      {NULL, 0}, {NULL, 0}, {NULL, 0}},
+    {{sizeof(new_field),
+      SOMA_KIND_STRING,
+      0,
+      0,
+      SOMA_STR("text"),
+      SOMA_STR("a text"),
+      SOMA_STR("\"as it is\""),
+      {NULL, 0},
+      {NULL, 0},
+      {NULL, 0}},
      {"later"}},
-    {{sizeof(new_field), SOMA_KIND_INT, 0, 0, SOMA_STR("number"), SOMA_STR("a number"), SOMA_STR("3"), {NULL, 0},
-      {NULL, 0}, {NULL, 0}},
+    {{sizeof(new_field),
+      SOMA_KIND_INT,
+      0,
+      0,
+      SOMA_STR("number"),
+      SOMA_STR("a number"),
+      SOMA_STR("3"),
+      {NULL, 0},
+      {NULL, 0},
+      {NULL, 0}},
      {"later"}},
 };
 static const new_port inputs[] = {{{sizeof(new_port), SOMA_KIND_ANY, SOMA_STR("a"), SOMA_STR("")}, {"later"}},
                                   {{sizeof(new_port), SOMA_KIND_ANY, SOMA_STR("b"), SOMA_STR("")}, {"later"}}};
 
-static const new_type type = {
-    {.struct_size = sizeof(new_type),
-     .version = 3,
-     .name = SOMA_STR("newer.payload"),
-     .config = &fields[0].now,
-     .config_count = 2,
-     .config_stride = sizeof(new_field),
-     .inputs = &inputs[0].now,
-     .input_count = 2,
-     .input_stride = sizeof(new_port),
-     .flags = SOMA_NODE_REENTRANT | 1ull << 60, /* a flag of tomorrow */
-     .create = create,
-     .destroy = destroy,
-     .forward = forward},
-    {"later"}};
+static const new_type type = {{.struct_size = sizeof(new_type),
+                               .version = 3,
+                               .name = SOMA_STR("newer.payload"),
+                               .config = &fields[0].now,
+                               .config_count = 2,
+                               .config_stride = sizeof(new_field),
+                               .inputs = &inputs[0].now,
+                               .input_count = 2,
+                               .input_stride = sizeof(new_port),
+                               .flags = SOMA_NODE_REENTRANT | 1ull << 60, /* a flag of tomorrow */
+                               .create = create,
+                               .destroy = destroy,
+                               .forward = forward},
+                              {"later"}};
 
 static soma_status* SOMA_CALL register_nodes(const soma_api* given, soma_host* host) {
     api = given;
@@ -79,8 +94,8 @@ static soma_status* SOMA_CALL register_nodes(const soma_api* given, soma_host* h
     return api->register_node(host, &type.now);
 }
 
-static const new_info info = {
-    {.struct_size = sizeof(new_info), .name = SOMA_STR("newer"), .version = SOMA_STR("9")}, {"later"}};
+static const new_info info = {{.struct_size = sizeof(new_info), .name = SOMA_STR("newer"), .version = SOMA_STR("9")},
+                              {"later"}};
 
 /* Under the name that the loader looks for, whatever the type. */
 extern SOMA_EXPORT const new_entry newer_entry __asm__("soma_plugin_entry");

@@ -95,13 +95,12 @@ static soma_status* SOMA_CALL register_nodes(const soma_api* given, soma_host* h
     return api->register_node(host, &older.type);
 }
 
-static const old_info info = {offsetof(old_info, beyond),
-                              0,
-                              SOMA_STR("older"),
-                              {POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
-                               POISON}};
+static const old_info info = {
+    offsetof(old_info, beyond),
+    0,
+    SOMA_STR("older"),
+    {POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON}};
 
 /* Under the name that the loader looks for, whatever the type. */
 extern SOMA_EXPORT const old_entry older_entry __asm__("soma_plugin_entry");
-const old_entry older_entry = {SOMA_PLUGIN_MAGIC, sizeof(old_entry), SOMA_ABI_MAJOR, 0, 0, 0, &info,
-                                     register_nodes};
+const old_entry older_entry = {SOMA_PLUGIN_MAGIC, sizeof(old_entry), SOMA_ABI_MAJOR, 0, 0, 0, &info, register_nodes};

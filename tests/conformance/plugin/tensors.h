@@ -149,15 +149,30 @@ private:
     std::int64_t size_;
 };
 
-/// Scales by a parameter that all nodes with the same key share.
+/// Scales by a parameter that all nodes with the same key share: one tensor, not a copy each.
 class Tied : public Node {
 public:
     static NodeType describe() {
         return NodeType{"probe.tied"}.doc("Shares its weight.").config(String("key").defaults("tied")).differentiable();
     }
-    explicit Tied(const Create& create)
-        : Node{create}, weight_{parameter("weight", shared(create.config().get_string("key")))} {}
-    Value forward(const Ctx& ctx, const Value& input) { return obey(ctx, *this, Tensor{input, "the input"}) * weight_; }
+    explicit Tied(const Create& create) : Node{create} {
+        weights_.push_back({"weight", shared(create.config().get_string("key")), SOMA_STATE_PARAMETER, true});
+        moved(create.device());
+    }
+    Value forward(const Ctx& ctx, const Value& input) {
+        const Tensor& weight = weights_.front().tensor;
+        moved(ctx.device());
+        return obey(ctx, Tensor{input, "the input"}).to(weight.device()) * weight;
+    }
+
+    /// Instead of the module's own: those are made anew for every node.
+    const std::deque<Entry>& entries() const noexcept { return weights_; }
+    void set(std::string_view, const Value& value) { weights_.front().tensor = Tensor{value}; }
+    void moved(std::optional<std::string_view> device) {
+        const Tensor& weight = weights_.front().tensor;
+        if (!device || weight.device() == *device) return;
+        check(api().state_to(host(), weight.get(), soma_string{device->data(), device->size()}));
+    }
 
 private:
     static Tensor shared(const std::string& key) {
@@ -165,11 +180,14 @@ private:
         static std::map<std::string, Tensor> weights;
         const std::lock_guard<std::mutex> lock{mutex};
         Tensor& weight = weights[key];
-        if (!weight.defined()) weight = full({4}, 0.5);
+        if (!weight.defined()) {
+            weight = full({4}, 0.5);
+            call("aten::requires_grad_", "", {weight, true});
+        }
         return weight;
     }
 
-    const Tensor& weight_;
+    std::deque<Entry> weights_;
 };
 
 } // namespace probe

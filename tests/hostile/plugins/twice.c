@@ -18,10 +18,18 @@ static soma_status* SOMA_CALL forward(void* self, const soma_ctx* ctx, soma_valu
 }
 
 static const soma_node_type types[] = {
-    {.struct_size = sizeof(soma_node_type), .version = TWICE_VERSION, .name = SOMA_STR(TWICE_OWN), .create = create,
-     .destroy = destroy, .forward = forward},
-    {.struct_size = sizeof(soma_node_type), .version = TWICE_VERSION, .name = SOMA_STR("twice.node"), .create = create,
-     .destroy = destroy, .forward = forward},
+    {.struct_size = sizeof(soma_node_type),
+     .version = TWICE_VERSION,
+     .name = SOMA_STR(TWICE_OWN),
+     .create = create,
+     .destroy = destroy,
+     .forward = forward},
+    {.struct_size = sizeof(soma_node_type),
+     .version = TWICE_VERSION,
+     .name = SOMA_STR("twice.node"),
+     .create = create,
+     .destroy = destroy,
+     .forward = forward},
 };
 
 static soma_status* SOMA_CALL register_nodes(const soma_api* api, soma_host* host) {
