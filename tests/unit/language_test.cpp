@@ -135,10 +135,10 @@ TEST_CASE("a graph may have types without a family when none is known") {
     CHECK(build(parse_wire("a >> b", "", types)).graph.size() == 2);
 }
 
-TEST_CASE("a chain of a million nodes is read without recursion") {
+TEST_CASE("a chain of three hundred thousand nodes is read without recursion") {
     std::string text = "t.n";
-    for (int i = 1; i < 1'000'000; ++i) text += i % 100 == 0 ? "\n>> t.n" : " >> t.n";
-    CHECK(read(text).graph.edges().size() == 999'999);
+    for (int i = 1; i < 300'000; ++i) text += i % 100 == 0 ? "\n>> t.n" : " >> t.n";
+    CHECK(read(text).graph.edges().size() == 299'999);
     std::string wave = "t.n";
     for (int i = 1; i < 100'000; ++i) wave += " | t.n";
     CHECK(read(wave).graph.edges().empty());

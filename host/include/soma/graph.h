@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "soma/detail/index_list.h"
 #include "soma/export.h"
 #include "soma/value.h"
 
@@ -18,7 +19,7 @@ namespace soma {
 
 /// A node as data: which type, configured how.
 struct Node {
-    std::string id;
+    std::string id;                 ///< Names it within the graph.
     std::string type;               ///< "nn.linear"
     Value config;                   ///< a dict that is not empty, or none
     std::uint32_t type_version = 0; ///< of the node type; 0 when not said
@@ -31,12 +32,13 @@ struct Node {
 /// the order in which a node with several inputs finds them in its list. Cycles are found by `compile`, not here.
 class SOMA_API Graph {
 public:
-    using Index = std::uint32_t;
+    using Index = std::uint32_t; ///< A node by its place in the order added.
 
+    /// Who reads whom.
     struct Edge {
-        Index from;
-        Index to;
-        friend bool operator==(const Edge&, const Edge&) = default;
+        Index from;                                                 ///< Writes.
+        Index to;                                                   ///< Reads.
+        friend bool operator==(const Edge&, const Edge&) = default; ///< Same ends.
     };
 
     /// Adds a node. Without an id it gets the last part of the type's name, with `_2`, `_3` where that is taken. An
@@ -46,19 +48,19 @@ public:
     Index add(std::string_view type, Value config = {}, std::optional<std::string_view> id = std::nullopt);
     /// An edge. Unknown ids (the nearest is offered), self-loops and an edge given twice are `GraphError`s.
     void connect(std::string_view from, std::string_view to);
-    void connect(Index from, Index to);
+    void connect(Index from, Index to); ///< Likewise.
 
     /// Says which version of its type a node was made for.
     void set_type_version(Index node, std::uint32_t version) { nodes_.at(node).type_version = version; }
 
-    [[nodiscard]] std::span<const Node> nodes() const noexcept { return nodes_; }
-    [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
-    [[nodiscard]] std::optional<Index> find(std::string_view id) const;
+    [[nodiscard]] std::span<const Node> nodes() const noexcept { return nodes_; } ///< In the order added.
+    [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }     ///< How many.
+    [[nodiscard]] std::optional<Index> find(std::string_view id) const;           ///< By id.
     /// Like `find`, but an unknown id is a `GraphError` that offers the nearest.
     [[nodiscard]] Index index(std::string_view id) const;
     /// Nodes that `node` reads, or that read it, in the order connected.
-    [[nodiscard]] std::span<const Index> inputs(Index node) const { return inputs_.at(node); }
-    [[nodiscard]] std::span<const Index> outputs(Index node) const { return outputs_.at(node); }
+    [[nodiscard]] std::span<const Index> inputs(Index node) const { return inputs_.at(node).span(); }
+    [[nodiscard]] std::span<const Index> outputs(Index node) const { return outputs_.at(node).span(); } ///< Likewise.
     /// Every edge, in the order connected.
     [[nodiscard]] std::span<const Edge> edges() const noexcept { return edges_; }
 
@@ -86,8 +88,8 @@ private:
 
     std::vector<Node> nodes_;
     std::vector<Edge> edges_;
-    std::vector<std::vector<Index>> inputs_;
-    std::vector<std::vector<Index>> outputs_;
+    std::vector<detail::IndexList> inputs_;
+    std::vector<detail::IndexList> outputs_;
     std::vector<Entry> table_;                                   // a power of two, half empty
     std::unordered_map<std::string, std::uint32_t> next_suffix_; // by last part of a type: the first `_N` not yet tried
     std::unordered_set<std::uint64_t> edge_set_;                 // once a graph is dense; holds all edges then

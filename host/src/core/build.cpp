@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -24,6 +27,39 @@ using Index = Graph::Index;
 // What (a | … ) >> (b | … ) may come to: far more than anybody wants, and less than memory has.
 constexpr std::size_t most_edges = std::size_t{1} << 27;
 
+// The number of every node met, by its expression: open addressing, half empty.
+class Numbers {
+public:
+    void add(const Expression* node, Index number) {
+        if (table_.size() < 2 * (count_ + 1)) {
+            std::vector<Slot> old(std::max<std::size_t>(64, 2 * table_.size()));
+            old.swap(table_);
+            for (const Slot& slot : old) {
+                if (slot.node != nullptr) place(slot.node) = slot;
+            }
+        }
+        place(node) = {node, number};
+        ++count_;
+    }
+    Index operator[](const Expression* node) { return place(node).number; }
+
+private:
+    struct Slot {
+        const Expression* node = nullptr;
+        Index number = 0;
+    };
+
+    Slot& place(const Expression* node) {
+        const std::size_t mask = table_.size() - 1;
+        std::size_t at = (reinterpret_cast<std::uintptr_t>(node) * 0x9e3779b97f4a7c15) >> 32;
+        while (table_[at & mask].node != nullptr && table_[at & mask].node != node) ++at;
+        return table_[at & mask];
+    }
+
+    std::vector<Slot> table_;
+    std::size_t count_ = 0;
+};
+
 class Builder {
 public:
     explicit Builder(const Wire& wire) : root_(wire.expression()) {
@@ -32,11 +68,10 @@ public:
 
     Wired build() {
         walk();
-        name();
         Wired wired;
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            wired.graph.add(nodes_[i].expression->type, nodes_[i].expression->config, nodes_[i].id);
-            if (nodes_[i].device) wired.placement.place(nodes_[i].id, *nodes_[i].device);
+        name(wired.graph);
+        for (const Entry& node : nodes_) {
+            if (node.device) wired.placement.place(node.id, *node.device);
         }
         for (const Graph::Edge& edge : edges_) wired.graph.connect(edge.from, edge.to);
         // Where no piece is used twice every edge leads forward.
@@ -64,7 +99,7 @@ private:
             if (child.use_count() > 1 && !met.insert(child.get()).second) {
                 shared_ = true;
             } else if (child->form == Form::node) {
-                numbers_.emplace(child.get(), static_cast<Index>(nodes_.size()));
+                numbers_.add(child.get(), static_cast<Index>(nodes_.size()));
                 nodes_.push_back({&detail::as_node(*child), {}, {}});
             } else {
                 stack.push_back({child.get(), 0});
@@ -116,9 +151,9 @@ private:
                             from_.size(), to_.size(), most_edges));
         }
         numbered_.clear();
-        for (const Expression* one : from_) numbered_.push_back(numbers_.at(one));
+        for (const Expression* one : from_) numbered_.push_back(numbers_[one]);
         for (const Expression* one : to_) {
-            const Index to = numbers_.at(one);
+            const Index to = numbers_[one];
             for (const Index from : numbered_) edges_.push_back({from, to});
         }
     }
@@ -229,29 +264,29 @@ private:
         }
     }
 
-    // Settles the ids: explicit ones first, then those from bindings, then the defaults around them.
-    void name() {
-        std::unordered_set<std::string> taken;
+    // Settles the ids, explicit ones first, then those from bindings, then the defaults around them, and adds the nodes.
+    void name(Graph& graph) {
+        std::unordered_set<std::string_view> taken;
         for (Entry& node : nodes_) {
             if (node.id.empty()) node.id = node.expression->binding;
-            if (node.id.empty()) continue;
-            if (!taken.insert(node.id).second) {
+            if (!node.id.empty() && !taken.insert(node.id).second) {
                 throw GraphError(fmt::format("two nodes are named `{}`; an id belongs to one node", node.id));
             }
         }
-        std::unordered_map<std::string_view, std::uint32_t> next; // by default id, the suffix to try
+        std::unordered_map<std::string_view, std::uint32_t> next; // by default id, the number to try
         for (Entry& node : nodes_) {
-            if (!node.id.empty()) continue;
-            const std::string_view base = detail::default_id(node.expression->type);
-            std::uint32_t& suffix = next.try_emplace(base, 1).first->second;
-            do {
-                node.id = suffix == 1 ? std::string(base) : fmt::format("{}_{}", base, suffix);
-                ++suffix;
-            } while (!taken.insert(node.id).second);
+            if (node.id.empty()) {
+                const std::string_view base = detail::default_id(node.expression->type);
+                std::uint32_t& number = next.try_emplace(base, 1).first->second;
+                do {
+                    node.id = detail::numbered_id(base, number++);
+                } while (taken.contains(node.id) || graph.find(node.id));
+            }
+            graph.add(node.expression->type, node.expression->config, node.id);
         }
     }
 
-    Entry& entry(const Expression& node) { return nodes_[numbers_.at(&node)]; }
+    Entry& entry(const Expression& node) { return nodes_[numbers_[&node]]; }
 
     static std::string describe(const Entry& node) {
         if (!node.id.empty()) return fmt::format("node `{}`", node.id);
@@ -261,7 +296,7 @@ private:
 
     const detail::ExpressionPointer& root_;
     std::vector<Entry> nodes_;
-    std::unordered_map<const Expression*, Index> numbers_;
+    Numbers numbers_;
     std::vector<Graph::Edge> edges_;
     std::unordered_map<const Expression*, Device> walked_for_;
     bool shared_ = false; // some piece was met twice

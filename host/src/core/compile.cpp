@@ -16,18 +16,6 @@ namespace {
 using Index = Graph::Index;
 using Kind = Plan::Kind;
 
-// Neighbours of every node: ranges of one vector. Edges that lead out of a part are dropped from the ranges once the part
-// is cut off.
-struct Neighbours {
-    std::vector<Index> begin;
-    std::vector<Index> end;
-    std::vector<Index> nodes;
-
-    [[nodiscard]] std::size_t count(Index node) const { return end[node] - begin[node]; }
-    [[nodiscard]] const Index* first(Index node) const { return nodes.data() + begin[node]; }
-    [[nodiscard]] const Index* last(Index node) const { return nodes.data() + end[node]; }
-};
-
 // Takes the graph apart from the outside in: a part whose pieces have no edge between them is a wave; one that can be cut
 // so that everything before the cut precedes everything after it is a sequence. Both are found exactly, whatever edges are
 // redundant. A part that is neither goes to the `Reducer`.
@@ -72,37 +60,40 @@ private:
     };
 
     void prepare(Index size) {
-        const auto edges = graph_.edges();
-        const auto fill = [&](Neighbours& all, bool outgoing) {
-            all.begin.assign(size + 1, 0);
-            all.nodes.resize(edges.size());
-            for (const Graph::Edge& edge : edges) ++all.begin[(outgoing ? edge.from : edge.to) + 1];
-            for (Index node = 0; node < size; ++node) all.begin[node + 1] += all.begin[node];
-            all.end.assign(all.begin.begin(), all.begin.end() - 1);
-            for (const Graph::Edge& edge : edges) {
-                all.nodes[all.end[outgoing ? edge.from : edge.to]++] = outgoing ? edge.to : edge.from;
-            }
-        };
-        fill(after_, true);
-        fill(before_, false);
-        // Edges come in the order connected, so these are every node's inputs in order.
+        const std::size_t edges = graph_.edges().size();
+        begin_.resize(size + 1);
+        end_.resize(size);
+        after_.resize(edges);
         reads_begin_.resize(size + 1);
-        plan_.reads.reserve(edges.size() + size / 8);
+        plan_.reads.resize(edges + size); // room for all to read the graph's input
+        Index* after = after_.data();
+        Index* read = plan_.reads.data();
         for (Index node = 0; node < size; ++node) {
-            reads_begin_[node] = static_cast<Index>(plan_.reads.size());
-            plan_.reads.insert(plan_.reads.end(), before_.first(node), before_.last(node));
-            if (before_.count(node) == 0) plan_.reads.push_back(Plan::graph_input);
-            if (after_.count(node) == 0) plan_.results.push_back(node);
+            begin_[node] = static_cast<Index>(after - after_.data());
+            for (const Index next : graph_.outputs(node)) *after++ = next;
+            end_[node] = static_cast<Index>(after - after_.data());
+            if (end_[node] == begin_[node]) plan_.results.push_back(node);
+
+            reads_begin_[node] = static_cast<Index>(read - plan_.reads.data());
+            const auto inputs = graph_.inputs(node);
+            for (const Index input : inputs) *read++ = input;
+            if (inputs.empty()) *read++ = Plan::graph_input;
         }
-        reads_begin_[size] = static_cast<Index>(plan_.reads.size());
+        reads_begin_[size] = static_cast<Index>(read - plan_.reads.data());
+        plan_.reads.resize(reads_begin_[size]);
+
         items_ = detail::topological_order(graph_);
         part_.assign(size, 0);
         root_.resize(size);
-        waiting_.resize(size);
-        state_.resize(size);
+        position_.resize(size);
         // Deep nesting makes this way of going about it quadratic; past so much work the rest is left to the `Reducer`,
         // which is linear, though blind to what lies within a part that is not series-parallel.
-        work_left_ = 24 * (static_cast<std::int64_t>(size) + static_cast<std::int64_t>(edges.size())) + 10'000'000;
+        work_left_ = 24 * static_cast<std::int64_t>(size + edges) + 10'000'000;
+    }
+
+    // What follows the node, within its part.
+    [[nodiscard]] std::span<const Index> after(Index node) const {
+        return {after_.data() + begin_[node], after_.data() + end_[node]};
     }
 
     Index open(Kind kind) {
@@ -159,13 +150,12 @@ private:
     }
 
     // Drops the edges that lead out of the node's part.
-    void forget_outside(Neighbours& all, Index node) const {
-        Index kept = all.begin[node];
-        for (Index i = kept; i < all.end[node]; ++i) {
-            const Index other = all.nodes[i];
-            if (part_[other] == part_[node]) all.nodes[kept++] = other;
+    void forget_outside(Index node) {
+        Index kept = begin_[node];
+        for (Index i = kept; i < end_[node]; ++i) {
+            if (part_[after_[i]] == part_[node]) after_[kept++] = after_[i];
         }
-        all.end[node] = kept;
+        end_[node] = kept;
     }
 
     Index root_of(Index node) {
@@ -182,17 +172,17 @@ private:
         const bool whole = parts_ == 0; // nothing was cut off yet
         for (Index i = begin; i < end; ++i) {
             const Index node = items_[i];
-            work_left_ -= static_cast<std::int64_t>(1 + after_.count(node) + before_.count(node));
+            work_left_ -= 1 + end_[node] - begin_[node];
             root_[node] = node;
-            if (whole) continue;
-            forget_outside(after_, node);
-            forget_outside(before_, node);
+            if (!whole) forget_outside(node);
         }
         Index pieces = end - begin;
         for (Index i = begin; i < end; ++i) {
-            for (const Index* next = after_.first(items_[i]); next != after_.last(items_[i]); ++next) {
-                const Index a = root_of(items_[i]);
-                const Index b = root_of(*next);
+            const Index node = items_[i];
+            for (const Index next : after(node)) {
+                if (root_[next] == root_[node]) continue;
+                const Index a = root_of(node);
+                const Index b = root_of(next);
                 if (a == b) continue;
                 root_[std::max(a, b)] = std::min(a, b); // so that a root is its piece's least number
                 --pieces;
@@ -202,7 +192,7 @@ private:
 
         std::vector<Index> roots;
         roots.reserve(pieces);
-        std::vector<Index>& place = waiting_; // by root: its size, then where its next node goes; free for use here
+        std::vector<Index>& place = position_; // by root: its size, then where its next node goes; free for use here
         for (Index i = begin; i < end; ++i) {
             if (root_[items_[i]] != items_[i]) continue;
             roots.push_back(items_[i]);
@@ -223,47 +213,53 @@ private:
     }
 
     // Where items_[begin … end), which hang together, can be cut so that everything before the cut precedes everything
-    // after it. That is so where each node that nothing before the cut follows leads straight to each that waits for
-    // nothing after it: between two such there is no room for a third.
+    // after it. That is so where each *end*, which nothing before the cut follows, leads straight to each *start*, which
+    // waits for nothing after it: between two such there is no room for a third. So their edges need only be counted.
     std::vector<Index> cut(Index begin, Index end) {
-        constexpr std::uint8_t waits = 0;   // for something after the cut
-        constexpr std::uint8_t starts = 1;  // after the cut, and waits for nothing there
-        constexpr std::uint8_t ends = 2;    // before the cut, and nothing before it follows
-        constexpr std::uint8_t settled = 3; // before the cut
-        std::uint64_t all_starts = 0;
-        std::uint64_t all_ends = 0;
-        std::uint64_t between = 0; // edges from ends to starts
-        for (Index i = begin; i < end; ++i) {
-            const Index node = items_[i];
-            waiting_[node] = static_cast<Index>(before_.count(node));
-            work_left_ -= 1 + 2 * static_cast<std::int64_t>(waiting_[node]);
-            state_[node] = waiting_[node] == 0 ? starts : waits;
-            all_starts += state_[node];
+        const std::span<const Index> nodes(items_.data() + begin, end - begin);
+        const auto size = static_cast<Index>(nodes.size());
+        for (Index i = 0; i < size; ++i) position_[nodes[i]] = i;
+        // By position: the first that follows, and the last that is followed. A node is an end from where it stands to before
+        // the former, and a start from the latter to before where it stands; an edge is one from an end to a start where
+        // both are the case.
+        first_after_.resize(size);
+        last_before_.assign(size, 0);
+        for (Index i = 0; i < size; ++i) {
+            Index first = size;
+            for (const Index next : after(nodes[i])) {
+                first = std::min(first, position_[next]);
+                last_before_[position_[next]] = i;
+            }
+            first_after_[i] = first;
+            work_left_ -= 2 * (1 + static_cast<std::int64_t>(after(nodes[i]).size()));
+        }
+        // How the numbers change from one cut to the next, by the position before the cut.
+        struct Change {
+            Index ends_less;
+            Index starts_more;
+            Index edges; // modulo 2^32
+        };
+        std::vector<Change> changes(size + 1, Change{0, 0, 0});
+        for (Index i = 0; i < size; ++i) {
+            const Index first = first_after_[i];
+            ++changes[first].ends_less;
+            ++changes[last_before_[i]].starts_more;
+            for (const Index next : after(nodes[i])) {
+                const Index last = last_before_[position_[next]];
+                if (last >= first) continue;
+                ++changes[last].edges;
+                --changes[first].edges;
+            }
         }
         std::vector<Index> pieces{begin};
-        for (Index i = begin; i + 1 < end; ++i) {
-            const Index node = items_[i];
-            state_[node] = ends;
-            --all_starts;
-            ++all_ends;
-            for (const Index* from = before_.first(node); from != before_.last(node); ++from) {
-                if (state_[*from] != ends) continue;
-                state_[*from] = settled;
-                --all_ends;
-                --between; // to the node itself
-                for (const Index* to = after_.first(*from); to != after_.last(*from); ++to) {
-                    between -= state_[*to] == starts ? 1 : 0;
-                }
-            }
-            for (const Index* to = after_.first(node); to != after_.last(node); ++to) {
-                if (--waiting_[*to] > 0) continue;
-                state_[*to] = starts;
-                ++all_starts;
-                for (const Index* from = before_.first(*to); from != before_.last(*to); ++from) {
-                    between += state_[*from] == ends ? 1 : 0;
-                }
-            }
-            if (all_ends * all_starts == between) pieces.push_back(i + 1);
+        std::uint64_t ends = 0;
+        std::uint64_t starts = 0;
+        Index edges = 0;
+        for (Index i = 0; i + 1 < size; ++i) {
+            ends += 1 - std::uint64_t{changes[i].ends_less};
+            starts += std::uint64_t{changes[i].starts_more} - 1;
+            edges += changes[i].edges;
+            if (ends * starts == edges) pieces.push_back(begin + i + 1);
         }
         return pieces;
     }
@@ -271,12 +267,16 @@ private:
     // Writes what no cut and no split takes apart into the sequence that is open.
     void reduce(Index begin, Index end, Index depth) {
         const std::span<const Index> nodes(items_.data() + begin, end - begin);
-        std::vector<Index>& local = waiting_; // by node; free for use here
-        for (Index i = 0; i < nodes.size(); ++i) local[nodes[i]] = i;
-        std::vector<detail::Reducer::Edge> edges;
+        std::size_t most = 0;
         for (Index i = 0; i < nodes.size(); ++i) {
-            for (const Index* to = after_.first(nodes[i]); to != after_.last(nodes[i]); ++to) {
-                if (part_[*to] == part_[nodes[i]]) edges.push_back({i, local[*to]});
+            position_[nodes[i]] = i;
+            most += after(nodes[i]).size();
+        }
+        std::vector<detail::Reducer::Edge> edges;
+        edges.reserve(most);
+        for (Index i = 0; i < nodes.size(); ++i) {
+            for (const Index next : after(nodes[i])) {
+                if (part_[next] == part_[nodes[i]]) edges.push_back({i, position_[next]});
             }
         }
         detail::Reducer reducer(nodes, std::move(edges));
@@ -333,14 +333,18 @@ private:
     const Graph& graph_;
     Plan plan_;
     std::vector<Index> reads_begin_; // by node, in the plan's reads
-    Neighbours after_;
-    Neighbours before_;
+    // What follows each node: a range of `after_`, from which edges that lead out of a part are dropped.
+    std::vector<Index> begin_;
+    std::vector<Index> end_;
+    std::vector<Index> after_;
     std::vector<Index> items_; // nodes, each part a range in topological order
     std::vector<Index> part_;  // which part a node was last cut off with
     Index parts_ = 0;
+    // Kept for their memory.
     std::vector<Index> root_;
-    std::vector<Index> waiting_;
-    std::vector<std::uint8_t> state_;
+    std::vector<Index> position_;
+    std::vector<Index> first_after_;
+    std::vector<Index> last_before_;
     std::vector<Task> tasks_;
     std::int64_t work_left_ = 0;
 };

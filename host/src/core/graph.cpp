@@ -61,7 +61,7 @@ std::string Graph::free_id(std::string_view type) {
     std::uint32_t& suffix = next_suffix_.try_emplace(id, 2).first->second;
     std::string numbered;
     do {
-        numbered = fmt::format("{}_{}", id, suffix++);
+        numbered = detail::numbered_id(id, suffix++);
     } while (find(numbered));
     return numbered;
 }
@@ -105,8 +105,8 @@ Graph::Index Graph::add(std::string_view type, Value config, std::optional<std::
 }
 
 bool Graph::is_connected(Index from, Index to) {
-    const std::vector<Index>& out = outputs_[from];
-    const std::vector<Index>& in = inputs_[to];
+    const auto out = outputs_[from].span();
+    const auto in = inputs_[to].span();
     constexpr std::size_t few = 16; // so many are looked through faster than a set is asked
     if (edge_set_.empty() && out.size() > few && in.size() > few) {
         edge_set_.reserve(2 * edges_.size());

@@ -2,6 +2,8 @@
 #include "core/names.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,15 @@ void check_type(std::string_view type) {
 std::string_view default_id(std::string_view type) noexcept {
     const std::string_view last = type.substr(type.rfind('.') + 1);
     return last.empty() || is_digit(last.front()) ? type : last;
+}
+
+std::string numbered_id(std::string_view id, std::uint32_t number) {
+    std::string out(id);
+    if (number == 1) return out;
+    std::array<char, 12> digits;
+    out += '_';
+    out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+    return out;
 }
 
 } // namespace soma::detail

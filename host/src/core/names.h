@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,7 @@ void check_type(std::string_view type);
 
 /// The id a node of the type gets by default: the last part of its name.
 std::string_view default_id(std::string_view type) noexcept;
+/// "bag_2"; for 1 the id itself.
+std::string numbered_id(std::string_view id, std::uint32_t number);
 
 } // namespace soma::detail

@@ -171,6 +171,7 @@ void Reducer::join_parallel(Index kept, Index gone) {
 Index Reducer::edge_between(Index from, Index to) {
     constexpr Index most = 16;
     Index found = none;
+    if (out_.lists[from].count < 2 || in_.lists[to].count < 2) return none; // one of each leads by way of the piece
     if (out_.lists[from].count <= most) {
         for_each_edge(out_, from, [&](Index edge) {
             if (edges_[edge].to == to) found = edge;
@@ -189,6 +190,7 @@ Index Reducer::edge_between(Index from, Index to) {
 bool Reducer::drop_shortcuts(Index piece) {
     constexpr Index most = 16;
     const Index end = end_of_[piece];
+    if (in_.lists[piece].count != 1 && out_.lists[end].count != 1) return false;
     std::vector<Index> shortcuts;
     if (in_.lists[piece].count == 1 && out_.lists[end].count <= most) {
         const Index before = edges_[only_edge(in_, piece)].from;

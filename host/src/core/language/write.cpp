@@ -51,8 +51,7 @@ std::vector<bool> ids_to_write(const Graph& graph) {
             std::uint32_t& suffix = next.try_emplace(base, 1).first->second;
             std::string id;
             do {
-                id = suffix == 1 ? std::string(base) : fmt::format("{}_{}", base, suffix);
-                ++suffix;
+                id = detail::numbered_id(base, suffix++);
             } while (taken.contains(id));
             if (id == nodes[i].id) continue;
             if (last) return false;
