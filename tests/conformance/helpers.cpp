@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/helpers.h"
 
+#include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <thread>
 #include <stdexcept>
 
 #include "soma/detail/engine.h"
@@ -64,6 +66,11 @@ std::int64_t counted() { return pipeline(node("probe.counted", {{"count", true}}
 std::size_t threads() {
     const std::filesystem::directory_iterator begin("/proc/self/task");
     return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+}
+
+bool threads_become(std::size_t count) {
+    for (int i = 0; i < 2000 && threads() != count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return threads() == count;
 }
 
 void need_engine() {

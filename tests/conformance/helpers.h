@@ -47,6 +47,8 @@ std::vector<std::string> diary(std::string_view key = "diary");
 std::int64_t counted();
 /// How many threads the process has.
 std::size_t threads();
+/// Whether it has that many, soon: the system lists a thread for a moment after it was joined.
+bool threads_become(std::size_t count);
 
 /// Ends the test as skipped when this build has no tensor engine; otherwise one is loaded.
 void need_engine();

@@ -340,7 +340,7 @@ bool cpu_has_or_had(const c10::OperatorHandle& op) {
 
 std::string one_line(std::string text) {
     text = text.substr(0, text.find('\n'));
-    return text.size() > 160 ? text.substr(0, 160) : text;
+    return text.size() > 240 ? text.substr(0, 240) : text;
 }
 
 // --- All operators, in a child process, since some inputs crash some kernels of some versions ---

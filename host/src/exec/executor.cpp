@@ -73,9 +73,10 @@ struct Executor::Impl {
 
     template <class E>
     void require_id(const std::string& id, std::string_view what) const {
-        if (by_id.empty()) {
+        // Made when first asked for, which may be by several runs at once.
+        std::call_once(by_id_made, [this] {
             for (const auto& instance : instances) by_id.emplace(instance->id());
-        }
+        });
         if (by_id.contains(id)) return;
         throw E(fmt::format("no node `{}` to be {}{}", id, what, did_you_mean(id, plan.nodes)));
     }
@@ -218,6 +219,7 @@ struct Executor::Impl {
     Placement placement;
     std::shared_ptr<Driver> driver;
     std::vector<exec::BoundNode> nodes;
+    mutable std::once_flag by_id_made;
     mutable std::unordered_set<std::string> by_id;
 
     mutable std::mutex mutex; ///< guards what follows

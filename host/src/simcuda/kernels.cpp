@@ -230,9 +230,9 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, Optiona
     return {std::move(output), std::move(mask)};
 }
 
-bool no_cudnn_ctc(const Tensor&, const Tensor&, c10::IntArrayRef, c10::IntArrayRef, std::int64_t) { return false; }
+bool no_fused_ctc(const Tensor&, const Tensor&, c10::IntArrayRef, c10::IntArrayRef, std::int64_t) { return false; }
 
-bool no_cudnn_ctc_tensors(const Tensor&, const Tensor&, const Tensor&, const Tensor&, std::int64_t) { return false; }
+bool no_fused_ctc_tensors(const Tensor&, const Tensor&, const Tensor&, const Tensor&, std::int64_t) { return false; }
 
 void record_stream(Tensor&, c10::Stream) {}
 
@@ -260,9 +260,10 @@ void register_own(torch::Library& library) {
     library.impl("_thnn_fused_gru_cell", TORCH_FN(gru_cell));
     library.impl("_thnn_fused_gru_cell_backward", TORCH_FN(gru_cell_backward));
     library.impl("native_dropout", TORCH_FN(native_dropout));
-    library.impl("_use_cudnn_ctc_loss", TORCH_FN(no_cudnn_ctc));
-    if (exists("_use_cudnn_ctc_loss", "Tensor")) {
-        library.impl("_use_cudnn_ctc_loss.Tensor", TORCH_FN(no_cudnn_ctc_tensors));
+    for (const std::string_view name : {"_use_cudnn_ctc_loss", "_use_miopen_ctc_loss"}) {
+        if (exists(name)) library.impl(std::string(name).c_str(), TORCH_FN(no_fused_ctc));
+        if (exists(name, "Tensor"))
+            library.impl((std::string(name) + ".Tensor").c_str(), TORCH_FN(no_fused_ctc_tensors));
     }
     library.impl("record_stream", TORCH_FN(record_stream));
 }
