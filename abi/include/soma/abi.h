@@ -25,6 +25,7 @@
 #include "abi/dlpack.h"
 #include "abi/entry.h"
 #include "abi/host.h"
+#include "abi/layout.h"
 #include "abi/node.h"
 #include "abi/status.h"
 #include "abi/tensor.h"

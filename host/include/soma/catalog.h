@@ -36,8 +36,8 @@ public:
     [[nodiscard]] std::shared_ptr<const NodeType> get(std::string_view name) const;
     /// Names, sorted.
     [[nodiscard]] std::vector<std::string> types() const;
-    [[nodiscard]] std::vector<std::shared_ptr<const Plugin>> plugins() const;
-    [[nodiscard]] std::span<const Refusal> refusals() const;
+    [[nodiscard]] std::vector<std::shared_ptr<const Plugin>> plugins() const; ///< Those loaded, in the order they were.
+    [[nodiscard]] std::span<const Refusal> refusals() const;                  ///< Files that were refused, and why.
     /// The refused file that mentions `type`, or null.
     [[nodiscard]] const Refusal* refused_provider(std::string_view type) const;
 

@@ -44,13 +44,14 @@ public:
     /// it does not count: `mps` and `mps:0` are one place.
     static std::optional<Device> from_place(soma_place place) noexcept;
 
-    [[nodiscard]] DeviceKind kind() const noexcept { return kind_; }
+    [[nodiscard]] DeviceKind kind() const noexcept { return kind_; } ///< Which kind of device.
     /// 0 where the kind has no index.
     [[nodiscard]] int index() const noexcept { return index_; }
-    [[nodiscard]] std::string str() const;
+    [[nodiscard]] std::string str() const; ///< As torch writes it: "cuda:0".
+    /// In the interface's numbers.
     [[nodiscard]] soma_place place() const noexcept { return {static_cast<std::int32_t>(kind_), index_}; }
 
-    friend auto operator<=>(const Device&, const Device&) = default;
+    friend auto operator<=>(const Device&, const Device&) = default; ///< By kind, then by index.
 
 private:
     DeviceKind kind_;

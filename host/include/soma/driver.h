@@ -15,9 +15,9 @@ public:
 
     /// A wave under way: `run(context, branch)` runs one branch whole. It never throws.
     struct Wave {
-        void (*run)(void* context, std::size_t branch) noexcept;
-        void* context;
-        std::size_t branches;
+        void (*run)(void* context, std::size_t branch) noexcept; ///< Runs one branch whole.
+        void* context;                                           ///< Handed to `run`.
+        std::size_t branches;                                    ///< How many there are.
     };
     /// Runs every branch once and returns when all are done. Branches start in the order written; the calling thread works
     /// too, so that waves nest without deadlock whatever the number of threads.

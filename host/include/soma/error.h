@@ -54,6 +54,7 @@ public:
 /// Text of the wire language is not valid; the message shows the line and a caret.
 class SOMA_API SyntaxError : public GraphError {
 public:
+    /// `message` is the whole text, the line and the caret included.
     SyntaxError(const std::string& message, std::size_t line, std::size_t column)
         : GraphError(message), line_(line), column_(column) {}
     ~SyntaxError() override;
@@ -77,6 +78,7 @@ public:
 /// A run failed in one node.
 class SOMA_API NodeError : public Error {
 public:
+    /// `message` is the whole text, which names node and plugin already.
     NodeError(std::string node, std::string plugin, const std::string& message)
         : Error(message), node_(std::move(node)), plugin_(std::move(plugin)) {}
     ~NodeError() override;

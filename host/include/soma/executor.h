@@ -22,16 +22,16 @@ namespace soma {
 
 /// What one node did in a run; filled when asked for.
 struct NodeReport {
-    std::string node;
-    std::optional<Device> device; ///< where it was told to run
-    std::chrono::nanoseconds time{0};
-    std::string result; ///< `summary` of what it returned; empty when it did not run
-    bool ran = false;
+    std::string node;                 ///< Its id.
+    std::optional<Device> device;     ///< where it was told to run
+    std::chrono::nanoseconds time{0}; ///< Spent in `forward`.
+    std::string result;               ///< `summary` of what it returned; empty when it did not run
+    bool ran = false;                 ///< Whether it returned a value.
 };
 
 /// How one run is to go.
 struct RunOptions {
-    bool training = false;
+    bool training = false; ///< Handed to each node as `ctx.training`.
     /// Seeds every node's `ctx.seed`; nullopt: a fresh one a run.
     std::optional<std::uint64_t> seed;
     /// The run fails with `CancelledError` when it takes longer; the node that was running is named.
@@ -48,8 +48,8 @@ struct RunOptions {
 
 /// One item of `run_many`: its result, or why it has none.
 struct ItemResult {
-    std::size_t index = 0; ///< from 0, in the order the items were given
-    Value result;
+    std::size_t index = 0;    ///< from 0, in the order the items were given
+    Value result;             ///< The graph's result; none when the item failed.
     std::exception_ptr error; ///< a `NodeError` or `CancelledError`; null when there is a result
 };
 
@@ -68,8 +68,8 @@ public:
     /// `instances` are bound to `plan.nodes` by position. A placement of an id the plan lacks is a `PlacementError`.
     Executor(Plan plan, std::vector<std::shared_ptr<Instance>> instances, Placement placement,
              std::shared_ptr<Driver> driver);
-    Executor(Executor&&) noexcept;
-    Executor& operator=(Executor&&) noexcept;
+    Executor(Executor&&) noexcept;            ///< The moved one may only be destroyed.
+    Executor& operator=(Executor&&) noexcept; ///< Likewise.
     ~Executor();
 
     /// One run. Before the first node every placement is checked against the machine: `PlacementError` lists them all.
@@ -90,9 +90,9 @@ public:
 
     /// Replaces the placement, between runs: state moves with the nodes that are placed anew.
     void place(Placement placement);
-    [[nodiscard]] const Plan& plan() const noexcept;
-    [[nodiscard]] const Placement& placement() const noexcept;
-    [[nodiscard]] std::span<const std::shared_ptr<Instance>> instances() const noexcept;
+    [[nodiscard]] const Plan& plan() const noexcept;                                     ///< When.
+    [[nodiscard]] const Placement& placement() const noexcept;                           ///< Where.
+    [[nodiscard]] std::span<const std::shared_ptr<Instance>> instances() const noexcept; ///< Who, by node of the plan.
 
 private:
     struct Impl;

@@ -18,10 +18,10 @@ namespace soma {
 
 /// One named tensor of a node.
 struct State {
-    std::string name;
-    Value value;
-    bool parameter = true; ///< false: a buffer
-    bool persistent = true;
+    std::string name;       ///< As the node calls it: "weight".
+    Value value;            ///< A tensor.
+    bool parameter = true;  ///< false: a buffer
+    bool persistent = true; ///< Saved with the node.
 };
 
 /// A node made: the plugin's object, bound to an id. Shared by everything that runs it; destroyed with the last owner,
@@ -35,14 +35,14 @@ public:
     Instance& operator=(const Instance&) = delete;
     ~Instance();
 
-    [[nodiscard]] const NodeType& type() const noexcept { return *type_; }
-    [[nodiscard]] const std::string& id() const noexcept { return id_; }
+    [[nodiscard]] const NodeType& type() const noexcept { return *type_; } ///< What it is an instance of.
+    [[nodiscard]] const std::string& id() const noexcept { return id_; }   ///< Of its node.
     /// The configuration it was made with, defaults filled in.
     [[nodiscard]] const Value& config() const noexcept { return config_; }
-    [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+    [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; } ///< What `create` was given.
     /// Where it was last told to be; nullopt: nowhere in particular.
     [[nodiscard]] std::optional<Device> device() const noexcept { return device_; }
-    [[nodiscard]] void* self() const noexcept { return self_; }
+    [[nodiscard]] void* self() const noexcept { return self_; } ///< The plugin's own pointer.
 
     /// Parameters and buffers. Not while the node runs.
     [[nodiscard]] std::vector<State> state() const;

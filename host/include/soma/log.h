@@ -20,10 +20,10 @@ enum class LogLevel : std::uint32_t {
 
 /// One line of the log; borrowed for the call.
 struct LogLine {
-    LogLevel level = LogLevel::info;
-    std::string_view origin; ///< "host", or the name of the plugin that speaks
-    std::string_view node;   ///< id of a node; empty when it is about none
-    std::string_view text;
+    LogLevel level = LogLevel::info; ///< How grave.
+    std::string_view origin;         ///< "host", or the name of the plugin that speaks
+    std::string_view node;           ///< id of a node; empty when it is about none
+    std::string_view text;           ///< Without a line break at its end.
 };
 
 /// Gets every line that is at least as grave as `log_level()`. Called from any thread, by one at a time; what it throws is
@@ -35,7 +35,7 @@ SOMA_API void set_log_sink(LogSink sink);
 /// The least grave level that is told. At first what the environment's SOMATIZE_LOG says (`debug`, `info`, `warning`,
 /// `error`), else `warning`. Any thread.
 SOMA_API LogLevel log_level() noexcept;
-SOMA_API void set_log_level(LogLevel level) noexcept;
+SOMA_API void set_log_level(LogLevel level) noexcept; ///< Drops what is less grave.
 
 /// Writes a line; see `LogLine`. Never fails. Any thread.
 SOMA_API void log(LogLevel level, std::string_view origin, std::string_view node, std::string_view text) noexcept;

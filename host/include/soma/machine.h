@@ -28,7 +28,9 @@ struct SimulatedMemory {
     std::uint64_t peak_bytes = 0;  ///< most at once since the last reset
     std::uint64_t allocations = 0; ///< since the last reset
 };
+/// Of `cuda:device`; all zero when nothing is simulated. [any thread]
 SOMA_API SimulatedMemory simulated_memory(unsigned device);
+/// Starts `peak_bytes` and `allocations` anew, on every simulated device. [any thread]
 SOMA_API void reset_simulated_memory();
 
 } // namespace soma

@@ -18,7 +18,7 @@ namespace soma {
 
 /// What a pipeline is made with.
 struct PipelineOptions {
-    std::size_t jobs = 0;  ///< branches at once; 0: one a core
+    std::size_t jobs = 0;   ///< branches at once; 0: one a core
     std::uint64_t seed = 0; ///< of the nodes' initial weights
 };
 
@@ -27,27 +27,30 @@ class SOMA_API Pipeline {
 public:
     /// Throws `GraphError`, `PlacementError` or `NodeError` (a node that could not be created).
     Pipeline(Graph graph, const Catalog& catalog, Placement placement = {}, const PipelineOptions& options = {});
-    Pipeline(Pipeline&&) noexcept;
-    Pipeline& operator=(Pipeline&&) noexcept;
+    Pipeline(Pipeline&&) noexcept;            ///< The moved one may only be destroyed.
+    Pipeline& operator=(Pipeline&&) noexcept; ///< Likewise.
     ~Pipeline();
 
+    /// See `Executor::run`.
     Value run(const Value& input, const RunOptions& options = {});
     /// See `Executor::run_many`.
     void run_many(const std::function<std::optional<Value>()>& next, const std::function<void(ItemResult)>& done,
                   const ManyOptions& options = {});
+    /// See `Executor::cancel`.
     void cancel() noexcept;
+    /// See `Executor::failures`.
     [[nodiscard]] std::vector<std::string> failures() const;
 
     /// The one door to the placement: validates id (nearest offered: `PlacementError`) and device (`DeviceError`).
     void place(std::string_view id, std::string_view device);
-    void place(std::string_view id, Device device);
-    void unplace(std::string_view id);
+    void place(std::string_view id, Device device); ///< By id; validated.
+    void unplace(std::string_view id);              ///< It stays where it is.
     /// id → device, of the placed ones.
     [[nodiscard]] std::map<std::string, std::string> devices() const;
-    [[nodiscard]] const Placement& placement() const noexcept;
+    [[nodiscard]] const Placement& placement() const noexcept; ///< Where.
 
-    [[nodiscard]] const Graph& graph() const noexcept;
-    [[nodiscard]] const Plan& plan() const noexcept;
+    [[nodiscard]] const Graph& graph() const noexcept; ///< What.
+    [[nodiscard]] const Plan& plan() const noexcept;   ///< When.
     /// Ids, in the order written.
     [[nodiscard]] std::vector<std::string> nodes() const;
     /// The instance bound to an id; an unknown one is a `GraphError` that offers the nearest.

@@ -22,19 +22,21 @@ public:
     /// No plan nests deeper, so that one may be walked by recursion; what would is a sequence instead.
     static constexpr std::uint32_t max_depth = 500;
 
+    /// What a step is.
     enum class Kind : std::uint8_t {
         sequence, ///< its parts one after the other, on one thread
         wave,     ///< its parts (branches) at once; each runs whole on one thread
         call,     ///< one node
     };
 
+    /// One entry of the plan, flat.
     struct Step {
-        Kind kind;
+        Kind kind;                 ///< What it is.
         std::uint32_t extent;      ///< steps spanned, itself included; 1 for a call
         std::uint32_t node;        ///< call: index into `nodes`; it writes the slot of that number
         std::uint32_t reads_begin; ///< call: its inputs are reads[reads_begin … reads_end)
-        std::uint32_t reads_end;
-        friend bool operator==(const Step&, const Step&) = default;
+        std::uint32_t reads_end;   ///< Past the last.
+        friend bool operator==(const Step&, const Step&) = default; ///< Field by field.
     };
 
     /// The root is step 0, a sequence. Empty for an empty graph.
@@ -54,7 +56,7 @@ public:
     /// Greatest number of branches that can be under way at once.
     [[nodiscard]] std::size_t width() const;
 
-    friend bool operator==(const Plan&, const Plan&) = default;
+    friend bool operator==(const Plan&, const Plan&) = default; ///< Step by step.
 };
 
 /// Plans a graph. Its series-parallel parts become sequences and waves, whatever edges say the same again (a skip

@@ -19,16 +19,16 @@ public:
     Plugin(const Plugin&) = delete;
     Plugin& operator=(const Plugin&) = delete;
 
-    std::filesystem::path path; ///< canonical; empty for one that is part of the program
-    std::string name;
-    std::string version;
-    std::string doc;
-    std::string author;
-    std::string license;
-    std::string url;
-    unsigned abi_major = 0;
-    unsigned built_minor = 0;
-    unsigned min_host_minor = 0;
+    std::filesystem::path path;  ///< canonical; empty for one that is part of the program
+    std::string name;            ///< As it calls itself.
+    std::string version;         ///< Its own.
+    std::string doc;             ///< One sentence.
+    std::string author;          ///< May be empty.
+    std::string license;         ///< An SPDX expression.
+    std::string url;             ///< May be empty.
+    unsigned abi_major = 0;      ///< Of the interface.
+    unsigned built_minor = 0;    ///< Information only.
+    unsigned min_host_minor = 0; ///< What it requires.
     /// Whether its code can reach libtorch other than through the host: it links it, or is part of the program.
     bool links_tensor_library = true;
     std::vector<std::string> types; ///< names, in the order registered
@@ -42,8 +42,8 @@ protected:
 
 /// A file that was not loaded, and why.
 struct Refusal {
-    std::filesystem::path path;
-    std::string reason; ///< one message: expected, got, the mend
+    std::filesystem::path path; ///< The file.
+    std::string reason;         ///< one message: expected, got, the mend
 };
 
 } // namespace soma

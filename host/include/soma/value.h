@@ -46,39 +46,41 @@ public:
     /// Of `bool` itself only: a pointer would otherwise pass for one.
     template <std::same_as<bool> T>
     Value(T value) : Value(BoolTag{}, value) {}
-    Value(double value);
+    Value(double value); ///< A float.
     template <std::integral T>
         requires(!std::same_as<T, bool>)
-    Value(T value) : Value(IntTag{}, static_cast<std::int64_t>(value)) {}
+    Value(T value) : Value(IntTag{}, static_cast<std::int64_t>(value)) {} ///< An int.
     /// Text must be UTF-8, else `ValueError`.
     Value(std::string_view text);
-    Value(const std::string& text) : Value(std::string_view(text)) {}
-    Value(const char* text) : Value(std::string_view(text)) {}
+    Value(const std::string& text) : Value(std::string_view(text)) {} ///< A string.
+    Value(const char* text) : Value(std::string_view(text)) {}        ///< A string.
 
-    static Value bytes(std::span<const std::byte> data);
-    static Value list(std::vector<Value> items);
+    static Value bytes(std::span<const std::byte> data); ///< Bytes, copied.
+    static Value list(std::vector<Value> items);         ///< A list.
     /// Keeps the order written. A key given twice is a `ValueError`.
     static Value dict(std::vector<std::pair<std::string, Value>> entries);
     /// A payload of a plugin type, destroyed with the last reference. `keep` lives at least as long.
     static Value opaque(const soma_opaque_type& type, void* payload, std::shared_ptr<const void> keep = {});
 
-    Value(const Value& other) noexcept;
-    Value(Value&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Value(const Value& other) noexcept;                                               ///< The same value.
+    Value(Value&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {} ///< Leaves none.
+    /// By value: copies or moves, as the argument does.
     Value& operator=(Value other) noexcept {
         std::swap(handle_, other.handle_);
         return *this;
     }
     ~Value();
 
-    [[nodiscard]] Kind kind() const noexcept;
-    [[nodiscard]] bool is_none() const noexcept { return kind() == Kind::none; }
-    [[nodiscard]] bool as_bool() const;
-    [[nodiscard]] std::int64_t as_int() const;
+    [[nodiscard]] Kind kind() const noexcept;                                    ///< Which of them it is.
+    [[nodiscard]] bool is_none() const noexcept { return kind() == Kind::none; } ///< Says nothing.
+    // Reading another kind than asked for is a `ValueError` that names both.
+    [[nodiscard]] bool as_bool() const;        ///< 0 or 1.
+    [[nodiscard]] std::int64_t as_int() const; ///< 64 bits.
     /// Ints convert.
     [[nodiscard]] double as_float() const;
     /// Borrowed from the value; NUL-terminated.
     [[nodiscard]] std::string_view as_string() const;
-    [[nodiscard]] std::span<const std::byte> as_bytes() const;
+    [[nodiscard]] std::span<const std::byte> as_bytes() const; ///< Borrowed from the value.
     /// Items of a list or entries of a dict; 0 for every other kind.
     [[nodiscard]] std::size_t size() const noexcept;
     /// Item of a list, or value of a dict's entry, by index; `ValueError` when out of range.

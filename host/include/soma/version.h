@@ -10,4 +10,4 @@ namespace soma {
 /// The version of the loaded libsomatize, as "major.minor.patch". Any thread; never fails; the text is static.
 SOMA_API std::string_view version() noexcept;
 
-}  // namespace soma
+} // namespace soma

@@ -28,16 +28,19 @@ public:
     /// Places every node of the piece that is not placed in it yet: the innermost `.on()` wins. Throws `DeviceError` here,
     /// where it was written.
     [[nodiscard]] Wire on(std::string_view device) const;
+    /// The same with a device that is known to be well-formed.
     [[nodiscard]] Wire on(Device device) const;
     /// Names the one node this wire is; a wire of several nodes is a `GraphError`, and so is a malformed id. Commutes with
     /// `.on()`.
     [[nodiscard]] Wire named(std::string_view id) const;
 
-    SOMA_API friend Wire operator>>(const Wire& first, const Wire& then);
-    SOMA_API friend Wire operator|(const Wire& left, const Wire& right);
+    SOMA_API friend Wire operator>>(const Wire& first, const Wire& then); ///< One after the other.
+    SOMA_API friend Wire operator|(const Wire& left, const Wire& right);  ///< Side by side.
 
     struct Expression; ///< internal
+    /// internal
     explicit Wire(std::shared_ptr<const Expression> expression) : expression_(std::move(expression)) {}
+    /// internal
     [[nodiscard]] const std::shared_ptr<const Expression>& expression() const noexcept { return expression_; }
 
 private:
@@ -50,8 +53,8 @@ SOMA_API Wire node(std::string_view type, std::vector<std::pair<std::string, Val
 
 /// What a wire says: what, and where.
 struct Wired {
-    Graph graph;
-    Placement placement;
+    Graph graph;         ///< What.
+    Placement placement; ///< Where.
 };
 
 /// Numbers and names the nodes in the order written, a piece used several times where it is met first. A default id never

@@ -13,15 +13,24 @@
 
 namespace soma::detail {
 
-void Staging::add(const soma_node_type& type) {
+soma_status* Staging::add(const soma_node_type& type) {
+    const auto refuse = [this](std::uint32_t code, const std::string& why) {
+        if (!failure_) failure_ = why;
+        return api::fail(code, "register_node", why);
+    };
     const std::lock_guard lock(mutex_);
     try {
         NodeType checked = checked_type(type);
         names_.push_back(checked.name);
         const bool twice = std::any_of(types_.begin(), types_.end(),
                                        [&](const NodeType& other) { return other.name == checked.name; });
-        if (twice) throw PluginError(fmt::format("node type `{}` is registered twice", checked.name));
+        if (twice) {
+            return refuse(SOMA_ALREADY_EXISTS, fmt::format("node type `{}` is registered twice", checked.name));
+        }
         types_.push_back(std::move(checked));
+        return nullptr;
+    } catch (const PluginError& error) {
+        return refuse(SOMA_INVALID_ARGUMENT, error.what());
     } catch (const std::exception& error) {
         if (!failure_) failure_ = error.what();
         throw;
@@ -51,10 +60,7 @@ soma_status* api::register_node(soma_host* host, const soma_node_type* type) {
         return fail(SOMA_FAILED_PRECONDITION, "register_node",
                     "it was called outside `register_nodes`; a plugin gives all its node types there");
     }
-    return guarded("register_node", [&]() -> soma_status* {
-        staging->add(*type);
-        return nullptr;
-    });
+    return guarded("register_node", [&] { return staging->add(*type); });
 }
 
 } // namespace soma::detail

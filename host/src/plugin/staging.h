@@ -13,9 +13,9 @@ namespace soma::detail {
 /// Where a plugin's node types wait until all of it is known to be sound. Filled by `register_node`.
 class Staging {
 public:
-    /// Checks the type and keeps a copy. Throws `PluginError` for one that is malformed or that is here already, and keeps
-    /// the first such message: a plugin that passes over it is refused all the same.
-    void add(const soma_node_type& type);
+    /// Checks the type and keeps a copy. A failure for one that is malformed (SOMA_INVALID_ARGUMENT) or that is here
+    /// already (SOMA_ALREADY_EXISTS); the first such is kept: a plugin that passes over it is refused all the same.
+    soma_status* add(const soma_node_type& type);
 
     /// What was wrong, if anything was.
     [[nodiscard]] std::optional<std::string> failure() const;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /** Version of the interface this header describes. Majors must be equal; minors only ever append. */
-#define SOMA_ABI_MAJOR 0u
-#define SOMA_ABI_MINOR 1u
+#define SOMA_ABI_MAJOR 1u
+#define SOMA_ABI_MINOR 0u /**< raised when something is appended */
 
 /** Marks the one exported object. */
 #if defined(_WIN32)
@@ -46,19 +46,19 @@
 SOMA_STATIC_ASSERT(sizeof(void*) == 8, "the Somatize ABI is laid out for 64-bit pointers");
 
 /** True if `field` of `*object` may be read: it ends within the object's own struct_size. */
-#define SOMA_HAS(object, type, field) \
-    ((object)->struct_size >= offsetof(type, field) + sizeof(((type*)0)->field))
+#define SOMA_HAS(object, type, field) ((object)->struct_size >= offsetof(type, field) + sizeof(((type*)0)->field))
 
 SOMA_EXTERN_C_BEGIN
 
 /** A UTF-8 string: not NUL-terminated unless a comment says so. `data` may be NULL when `size` is 0. Passed by value. */
 typedef struct soma_string {
-    const char* data;
-    uint64_t size; /**< bytes */
+    const char* data; /**< not NUL-terminated unless a comment says so */
+    uint64_t size;    /**< bytes */
 } soma_string;
 
 /** A string literal as a static initialiser. */
-#define SOMA_STR(literal) {(literal), sizeof(literal) - 1}
+#define SOMA_STR(literal)                                                                                              \
+    { (literal), sizeof(literal) - 1 }
 
 /** The host as one plugin sees it. Given at registration, valid until `shutdown` returns. Never freed by the plugin. */
 typedef struct soma_host soma_host;
@@ -75,18 +75,15 @@ typedef struct soma_place {
     int32_t index; /**< 0 where the kind has no index */
 } soma_place;
 
-#define SOMA_DEVICE_NONE 0 /**< no device: unplaced, or a value that lives nowhere in particular */
-#define SOMA_DEVICE_CPU 1
-#define SOMA_DEVICE_CUDA 2
-#define SOMA_DEVICE_META 3
-#define SOMA_DEVICE_XPU 4
-#define SOMA_DEVICE_MPS 5
-#define SOMA_DEVICE_HPU 6
+#define SOMA_DEVICE_NONE 0    /**< no device: unplaced, or a value that lives nowhere in particular */
+#define SOMA_DEVICE_CPU 1     /**< "cpu" */
+#define SOMA_DEVICE_CUDA 2    /**< "cuda:N" */
+#define SOMA_DEVICE_META 3    /**< "meta": shapes without data */
+#define SOMA_DEVICE_XPU 4     /**< "xpu:N" */
+#define SOMA_DEVICE_MPS 5     /**< "mps" */
+#define SOMA_DEVICE_HPU 6     /**< "hpu:N" */
 #define SOMA_DEVICE_OTHER 255 /**< a device of libtorch that cannot be declared; only its text names it */
 
 SOMA_EXTERN_C_END
-
-SOMA_STATIC_ASSERT(sizeof(soma_string) == 16 && offsetof(soma_string, size) == 8, "soma_string layout");
-SOMA_STATIC_ASSERT(sizeof(soma_place) == 8 && offsetof(soma_place, index) == 4, "soma_place layout");
 
 #endif

@@ -14,12 +14,12 @@ SOMA_EXTERN_C_BEGIN
 
 /** One field of a node's configuration. Numbers and choices are JSON text so that the struct can be static data. */
 typedef struct soma_config_field {
-    uint32_t struct_size;
-    uint32_t kind;  /**< SOMA_KIND_BOOL … SOMA_KIND_DICT, or SOMA_KIND_ANY */
-    uint32_t flags; /**< SOMA_CONFIG_… */
-    uint32_t reserved;
-    soma_string name;
-    soma_string doc;
+    uint32_t struct_size;     /**< set by whoever fills the struct */
+    uint32_t kind;            /**< SOMA_KIND_BOOL … SOMA_KIND_DICT, or SOMA_KIND_ANY */
+    uint32_t flags;           /**< SOMA_CONFIG_… */
+    uint32_t reserved;        /**< 0 */
+    soma_string name;         /**< the key */
+    soma_string doc;          /**< one sentence */
     soma_string default_json; /**< the value when absent, e.g. "256"; empty means none */
     soma_string choices_json; /**< a JSON list of the only values allowed; empty means any */
     soma_string minimum_json; /**< smallest number allowed; empty means unbounded */
@@ -28,21 +28,21 @@ typedef struct soma_config_field {
 
 /** Documents an input or the output. Several inputs arrive as one dict with the ports' names as keys. */
 typedef struct soma_port {
-    uint32_t struct_size;
-    uint32_t kind; /**< SOMA_KIND_…; SOMA_KIND_ANY when several will do */
-    soma_string name;
-    soma_string doc;
+    uint32_t struct_size; /**< set by whoever fills the struct */
+    uint32_t kind;        /**< SOMA_KIND_…; SOMA_KIND_ANY when several will do */
+    soma_string name;     /**< the key, when there are several */
+    soma_string doc;      /**< one sentence */
 } soma_port;
 
 /** What `create` is told. Borrowed for the call. */
 typedef struct soma_create_info {
-    uint32_t struct_size;
-    uint32_t reserved;
-    soma_string node_id;
-    soma_value* config; /**< a dict: checked against the schema, defaults filled in */
-    const char* device; /**< where the node is placed now, NUL-terminated; NULL when unplaced. It may move later. */
-    soma_place place;   /**< the same in numbers */
-    uint64_t seed;      /**< for initial weights: the same for the same node id and pipeline seed */
+    uint32_t struct_size;  /**< set by the host */
+    uint32_t reserved;     /**< 0 */
+    soma_string node_id;   /**< NUL-terminated */
+    soma_value* config;    /**< a dict: checked against the schema, defaults filled in */
+    const char* device;    /**< where the node is placed now, NUL-terminated; NULL when unplaced. It may move later. */
+    soma_place place;      /**< the same in numbers */
+    uint64_t seed;         /**< for initial weights: the same for the same node id and pipeline seed */
     const void* type_data; /**< `type_data` of the node type */
 } soma_create_info;
 
@@ -66,9 +66,9 @@ typedef struct soma_state {
     uint32_t struct_size; /**< set by the host */
     uint32_t role;        /**< SOMA_STATE_… */
     uint32_t persistent;  /**< 1: part of a saved state */
-    uint32_t reserved;
-    soma_string name;  /**< borrowed while the instance lives */
-    soma_value* value; /**< borrowed while the instance lives and `state_set` is not called */
+    uint32_t reserved;    /**< 0 */
+    soma_string name;     /**< borrowed while the instance lives */
+    soma_value* value;    /**< borrowed while the instance lives and `state_set` is not called */
 } soma_state;
 
 #define SOMA_NODE_REENTRANT 1ull      /**< `forward` may be entered by several threads at once */
@@ -81,20 +81,20 @@ typedef struct soma_state {
  * `create` made. Functions are [one at a time per instance] unless they say otherwise.
  */
 typedef struct soma_node_type {
-    uint32_t struct_size;
-    uint32_t version; /**< of this type's behaviour, stored in graphs; from 1 */
-    soma_string name; /**< "family.name", e.g. "nn.linear": lower case letters, digits and _ in each part */
-    soma_string doc;  /**< first line: one sentence */
-    const soma_config_field* config;
-    uint32_t config_count;
-    uint32_t config_stride; /**< sizeof(soma_config_field) as compiled */
-    const soma_port* inputs;
-    uint32_t input_count;
-    uint32_t input_stride; /**< sizeof(soma_port) as compiled */
-    const soma_port* outputs;
-    uint32_t output_count;
-    uint32_t output_stride;
-    uint64_t flags;           /**< SOMA_NODE_… */
+    uint32_t struct_size; /**< set by whoever fills the struct */
+    uint32_t version;     /**< of this type's behaviour, stored in graphs; from 1 */
+    soma_string name;     /**< "family.name", e.g. "nn.linear": lower case letters, digits and _ in each part */
+    soma_string doc;      /**< first line: one sentence */
+    const soma_config_field* config; /**< `config_count` fields */
+    uint32_t config_count;           /**< 0 for a node without configuration */
+    uint32_t config_stride;          /**< sizeof(soma_config_field) as compiled */
+    const soma_port* inputs;         /**< `input_count` ports */
+    uint32_t input_count;            /**< 0 when undocumented */
+    uint32_t input_stride;           /**< sizeof(soma_port) as compiled */
+    const soma_port* outputs;        /**< `output_count` ports */
+    uint32_t output_count;           /**< 0 when undocumented */
+    uint32_t output_stride;          /**< sizeof(soma_port) as compiled */
+    uint64_t flags;                  /**< SOMA_NODE_… */
     soma_string example_json; /**< an input to try the node with; tensors as {"tensor": nested list, "dtype": name} */
     const void* type_data;    /**< handed to `create` */
 
@@ -127,7 +127,5 @@ typedef struct soma_node_type {
 } soma_node_type;
 
 SOMA_EXTERN_C_END
-
-#include "node_layout.h"
 
 #endif

@@ -15,14 +15,14 @@ SOMA_EXTERN_C_BEGIN
 
 /** Facts about a tensor, filled by `tensor_info`. Pointers are borrowed and valid while the value is held. */
 typedef struct soma_tensor_info {
-    uint32_t struct_size; /**< set by the plugin before the call */
-    uint32_t ndim;
-    soma_place place;
-    soma_string device;     /**< as torch writes it, e.g. "cuda:0"; NUL-terminated; lives as long as the host */
-    soma_string dtype;      /**< e.g. "float32"; NUL-terminated; lives as long as the host */
-    const int64_t* sizes;   /**< `ndim` numbers, in elements; NULL for a sparse tensor's strides only */
-    const int64_t* strides; /**< `ndim` numbers, in elements; NULL when the tensor is not strided */
-    uint64_t numel;
+    uint32_t struct_size;      /**< set by the plugin before the call */
+    uint32_t ndim;             /**< how many dimensions */
+    soma_place place;          /**< where it is */
+    soma_string device;        /**< as torch writes it, e.g. "cuda:0"; NUL-terminated; lives as long as the host */
+    soma_string dtype;         /**< e.g. "float32"; NUL-terminated; lives as long as the host */
+    const int64_t* sizes;      /**< `ndim` numbers, in elements */
+    const int64_t* strides;    /**< `ndim` numbers, in elements; NULL when the tensor is not strided */
+    uint64_t numel;            /**< how many elements */
     soma_dl_datatype dl_dtype; /**< the same dtype in DLPack's numbers */
     uint32_t requires_grad;    /**< 0 or 1 */
 } soma_tensor_info;
@@ -33,33 +33,18 @@ typedef struct soma_tensor_info {
  * where an argument is optional. Arguments not given take the schema's defaults.
  */
 typedef struct soma_call {
-    uint32_t struct_size;
-    uint32_t arg_count;
-    soma_value* const* args; /**< positional arguments, borrowed */
-    uint32_t named_count;
-    uint32_t result_capacity;         /**< how many results fit `results`; fewer than the operator gives is an error */
-    const soma_string* names;         /**< `named_count` argument names; `out` arguments can only be given so */
-    soma_value* const* named;         /**< their values, borrowed */
-    soma_value** results;             /**< new references, in the operator's order */
-    uint32_t result_count;            /**< out: how many results there are */
-    uint32_t reserved;                /**< 0 */
+    uint32_t struct_size;     /**< set by whoever fills the struct */
+    uint32_t arg_count;       /**< how many are positional */
+    soma_value* const* args;  /**< positional arguments, borrowed */
+    uint32_t named_count;     /**< how many are named */
+    uint32_t result_capacity; /**< how many results fit `results`; fewer than the operator gives is an error */
+    const soma_string* names; /**< `named_count` argument names; `out` arguments can only be given so */
+    soma_value* const* named; /**< their values, borrowed */
+    soma_value** results;     /**< new references, in the operator's order */
+    uint32_t result_count;    /**< out: how many results there are */
+    uint32_t reserved;        /**< 0 */
 } soma_call;
 
 SOMA_EXTERN_C_END
-
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, place) == 8, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, device) == 16, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, dtype) == 32, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, sizes) == 48, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, strides) == 56, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, numel) == 64, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, dl_dtype) == 72, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_tensor_info, requires_grad) == 76, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(sizeof(soma_tensor_info) == 80, "soma_tensor_info layout");
-SOMA_STATIC_ASSERT(offsetof(soma_call, args) == 8 && offsetof(soma_call, named_count) == 16, "soma_call layout");
-SOMA_STATIC_ASSERT(offsetof(soma_call, result_capacity) == 20, "soma_call layout");
-SOMA_STATIC_ASSERT(offsetof(soma_call, names) == 24 && offsetof(soma_call, named) == 32, "soma_call layout");
-SOMA_STATIC_ASSERT(offsetof(soma_call, results) == 40 && offsetof(soma_call, result_count) == 48, "soma_call layout");
-SOMA_STATIC_ASSERT(offsetof(soma_call, reserved) == 52 && sizeof(soma_call) == 56, "soma_call layout");
 
 #endif

@@ -12,16 +12,16 @@
 
 SOMA_EXTERN_C_BEGIN
 
-#define SOMA_KIND_ANY 0u /**< only in schemas: any kind will do */
-#define SOMA_KIND_NONE 1u
-#define SOMA_KIND_BOOL 2u
-#define SOMA_KIND_INT 3u   /**< 64-bit signed */
-#define SOMA_KIND_FLOAT 4u /**< 64-bit IEEE 754 */
-#define SOMA_KIND_STRING 5u /**< UTF-8, checked when made */
-#define SOMA_KIND_BYTES 6u  /**< anything, NULs included */
-#define SOMA_KIND_LIST 7u
-#define SOMA_KIND_DICT 8u   /**< string keys, in the order written, no key twice */
-#define SOMA_KIND_TENSOR 9u
+#define SOMA_KIND_ANY 0u        /**< only in schemas: any kind will do */
+#define SOMA_KIND_NONE 1u       /**< says nothing */
+#define SOMA_KIND_BOOL 2u       /**< 0 or 1 */
+#define SOMA_KIND_INT 3u        /**< 64-bit signed */
+#define SOMA_KIND_FLOAT 4u      /**< 64-bit IEEE 754 */
+#define SOMA_KIND_STRING 5u     /**< UTF-8, checked when made */
+#define SOMA_KIND_BYTES 6u      /**< anything, NULs included */
+#define SOMA_KIND_LIST 7u       /**< of any values */
+#define SOMA_KIND_DICT 8u       /**< string keys, in the order written, no key twice */
+#define SOMA_KIND_TENSOR 9u     /**< on any device, of any dtype */
 #define SOMA_KIND_OPAQUE 10u    /**< a plugin's own payload */
 #define SOMA_KIND_GENERATOR 11u /**< a source of random numbers on a device */
 
@@ -30,8 +30,8 @@ SOMA_EXTERN_C_BEGIN
  * A value that carries such a payload keeps the plugin loaded.
  */
 typedef struct soma_opaque_type {
-    uint32_t struct_size;
-    uint32_t reserved; /**< 0 */
+    uint32_t struct_size; /**< set by whoever fills the struct */
+    uint32_t reserved;    /**< 0 */
     /** Says which type it is, to every plugin that knows it: "vendor.name/revision". */
     soma_string type_id;
     /** Frees the payload when the last reference goes. [any thread] Mandatory. */
@@ -44,10 +44,5 @@ typedef struct soma_opaque_type {
 } soma_opaque_type;
 
 SOMA_EXTERN_C_END
-
-SOMA_STATIC_ASSERT(offsetof(soma_opaque_type, type_id) == 8, "soma_opaque_type layout");
-SOMA_STATIC_ASSERT(offsetof(soma_opaque_type, destroy) == 24, "soma_opaque_type layout");
-SOMA_STATIC_ASSERT(offsetof(soma_opaque_type, place) == 32, "soma_opaque_type layout");
-SOMA_STATIC_ASSERT(sizeof(soma_opaque_type) == 40, "soma_opaque_type layout");
 
 #endif

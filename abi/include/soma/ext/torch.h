@@ -39,8 +39,8 @@ SOMA_EXTERN_C_BEGIN
 
 /** The functions of the extension. Static: valid as long as the host. */
 typedef struct soma_torch {
-    uint32_t struct_size;
-    uint32_t reserved; /**< 0 */
+    uint32_t struct_size; /**< set by the host */
+    uint32_t reserved;    /**< 0 */
     /** Which libtorch the host runs, e.g. "libtorch=1.13.1;cxx11abi=1"; NUL-terminated, lives as long as the host. */
     const char* fingerprint;
     /**
@@ -67,6 +67,7 @@ typedef struct soma_torch {
 
 SOMA_EXTERN_C_END
 
+SOMA_STATIC_ASSERT(offsetof(soma_torch, struct_size) == 0 && offsetof(soma_torch, reserved) == 4, "layout");
 SOMA_STATIC_ASSERT(offsetof(soma_torch, fingerprint) == 8 && offsetof(soma_torch, tensor_get) == 16, "layout");
 SOMA_STATIC_ASSERT(offsetof(soma_torch, tensor_make) == 24 && offsetof(soma_torch, generator_make) == 32, "layout");
 SOMA_STATIC_ASSERT(offsetof(soma_torch, generator_get) == 40 && sizeof(soma_torch) == 48, "layout");
