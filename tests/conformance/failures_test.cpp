@@ -284,6 +284,49 @@ TEST_CASE("a node that fails once the run was cancelled counts as cancelled") {
     for (const std::string& failure : p.failures()) CHECK(failure.starts_with("run cancelled while node `"));
 }
 
+TEST_CASE("cancelling reaches the nodes of a pipeline inside a node and names the node that holds it") {
+    // Three deep; the innermost is a wave, so that workers are told as well.
+    std::string wire = "probe.sleep(seconds=20) | probe.sleep(seconds=20) >> probe.trace";
+    for (int depth = 0; depth < 2; ++depth) wire = "inner.run(wire=" + to_json(Value(wire)) + ", jobs=2)";
+    for (const std::size_t jobs : {1U, 2U}) {
+        auto p = pipeline(node("inner.run", {{"wire", wire}}).named("outer"), jobs);
+        const auto begin = std::chrono::steady_clock::now();
+        std::thread other([&] {
+            std::this_thread::sleep_for(50ms);
+            p.cancel();
+        });
+        CHECK(error_of<CancelledError>([&] { p.run(1); }) == "run cancelled while node `outer` was running");
+        other.join();
+        CHECK(seconds_since(begin) < 10);
+        CHECK(diary().empty());
+    }
+}
+
+TEST_CASE("a deadline reaches the nodes of a pipeline inside a node") {
+    const std::string wire = "probe.sleep(seconds=20) | probe.pass";
+    auto p = pipeline(node("inner.run", {{"wire", wire}, {"jobs", 2}}).named("outer") >> trace("after"));
+    RunOptions options;
+    options.timeout = 50ms;
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(error_of<CancelledError>([&] { p.run(1, options); }) ==
+          "run took longer than 0.05 s while node `outer` was running");
+    CHECK(seconds_since(begin) < 10);
+    CHECK(diary().empty());
+}
+
+TEST_CASE("a pipeline inside a node whose nodes never ask ends between two of them") {
+    const std::string wire = "probe.sleep(seconds=0.2, deaf=true) >> probe.trace.named(\"inside\")";
+    auto p = pipeline(node("inner.run", {{"wire", wire}}).named("outer"));
+    RunOptions options;
+    options.timeout = 20ms;
+    CHECK(error_of<CancelledError>([&] { p.run(1, options); }) ==
+          "run took longer than 0.02 s while node `outer` was running");
+    CHECK(diary().empty());
+    options.timeout = 10s;
+    CHECK(p.run(1, options) == Value(1)); // and both pipelines are usable
+    CHECK(diary() == Texts{"inside"});
+}
+
 TEST_CASE("what a progress callback throws ends the run and names the node") {
     auto p = pipeline(node("probe.add").named("x") >> (node("probe.add").named("y") | node("probe.add").named("z")) >>
                           trace("after"),

@@ -246,6 +246,43 @@ TEST_CASE("with a seed every node gets the same seed on every run and any number
     CHECK(seeds(first) != seeds(first));
 }
 
+TEST_CASE("with a seed the nodes of a pipeline inside a node get the same seeds on every run") {
+    const std::string wire = "probe.where | probe.where.named(\"b\")";
+    const auto inner = [&] { return node("inner.run", {{"wire", wire}, {"jobs", 2}}); };
+    const auto seeds = [](Pipeline& p, const RunOptions& options) {
+        std::vector<std::int64_t> all;
+        for (const Value& one : items(p.run(1, options))) {
+            for (const Value& seen : items(one)) all.push_back(get(seen, "seed").as_int());
+        }
+        return all;
+    };
+    RunOptions options;
+    options.seed = 7;
+    auto alone = pipeline(inner() | inner(), 1);
+    const auto expected = seeds(alone, options);
+    CHECK(std::set<std::int64_t>(expected.begin(), expected.end()).size() == 4);
+    for (const std::size_t jobs : {1U, 2U}) {
+        auto p = pipeline(inner() | inner(), jobs);
+        for (int run = 0; run < 20; ++run) REQUIRE(seeds(p, options) == expected);
+    }
+    options.seed = 8;
+    CHECK(seeds(alone, options) != expected);
+    options.seed.reset();
+    CHECK(seeds(alone, options) != seeds(alone, options));
+}
+
+TEST_CASE("a node that runs its pipeline twice gives each run a seed of its own") {
+    auto inside = pipeline(node("probe.where"));
+    auto p = pipeline(doing([&](const soma_ctx&, const Value&) {
+        return Value::list({get(inside.run(1), "seed"), get(inside.run(1), "seed")});
+    }));
+    RunOptions options;
+    options.seed = 7;
+    const auto both = ints(p.run(1, options));
+    CHECK(both[0] != both[1]);
+    CHECK(ints(p.run(1, options)) == both);
+}
+
 TEST_CASE("a node's seed depends on its id and not on its neighbours") {
     RunOptions options;
     options.seed = 7;

@@ -30,9 +30,11 @@ std::uint64_t mix(std::uint64_t x) noexcept {
 struct Inside {
     const Run* run;
     const detail::Borrowed* borrowed;
+    const detail::RunContext* context;
+    std::uint64_t runs; ///< that the node has begun on this thread so far
 };
 // Read at every node: initial-exec reaches it with one instruction, where the default model calls a function.
-[[gnu::tls_model("initial-exec")]] thread_local constinit const Inside* inside = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local constinit Inside* inside = nullptr;
 
 /// When a run that may take `timeout` must end; 0: never.
 std::int64_t deadline(const std::optional<std::chrono::nanoseconds>& timeout) noexcept {
@@ -271,8 +273,9 @@ bool Run::observe(std::uint32_t op, std::int64_t ns, bool accepted) {
 
 soma_status* Run::enter(const BoundNode& node, const soma_ctx& ctx, soma_value* input, soma_outcome& outcome,
                         const detail::Borrowed* borrowed) const {
-    const Inside here{this, borrowed};
-    const Inside* const outside = std::exchange(inside, &here);
+    // A node's context is the first member of what the host knows about it.
+    Inside here{this, borrowed, reinterpret_cast<const detail::RunContext*>(&ctx), 0};
+    Inside* const outside = std::exchange(inside, &here);
     soma_status* status = nullptr;
     try {
         status = node.forward(node.self, &ctx, input, &outcome);
@@ -309,6 +312,7 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
     Value lent; // keeps what `borrowed` speaks of
     const detail::Borrowed* here = lent_;
     std::int32_t device_before = 0;
+    detail::StateWords there{}; ///< as the node finds it, with its device the current one
     if (engine != nullptr) {
         if (loan.part != Program::Loan::nothing) {
             if (loan.part == Program::Loan::some) lent = lent_items(index, input);
@@ -320,6 +324,7 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
         if (node.has_stream) {
             device_before = engine->exchange_device(node.place);
             ctx.stream = engine->stream(node.place);
+            if (node.links_engine) engine->state_words(&there);
         }
     }
     soma_status* status = nullptr;
@@ -330,7 +335,11 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
         if (!node.reentrant) unlock(*node.instance);
     }
     if (engine != nullptr) {
-        if (node.has_stream) engine->exchange_device({node.place.kind, device_before});
+        if (node.has_stream) {
+            // The frame's watch compares the stream of the caller's device, not of this one.
+            if (node.links_engine) restore_state(*engine, there);
+            engine->exchange_device({node.place.kind, device_before});
+        }
         if (here != nullptr) engine->set_borrowed(this_thread() == caller_ ? lent_ : nullptr);
     }
     return status;
@@ -394,12 +403,24 @@ Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t 
     failures_.clear();
     deadline_ns_ = deadline(options.timeout);
     run_id_ = run_id;
-    seed_ = options.seed ? *options.seed : mix(run_id);
     const detail::Engine* engine = detail::engine();
     grad_ = engine == nullptr || engine->grad_enabled();
     caller_ = this_thread();
-    outer_ = inside == nullptr ? nullptr : inside->run;
-    lent_ = inside == nullptr ? nullptr : inside->borrowed;
+    seed_ = mix(run_id);
+    const detail::RunContext* around = nullptr;
+    outer_ = nullptr;
+    lent_ = nullptr;
+    if (inside != nullptr) {
+        outer_ = inside->run;
+        lent_ = inside->borrowed;
+        around = inside->context;
+        // A seed given to the outermost run settles the numbers of those within it; each of a node's runs has its own.
+        seed_ = mix(around->ctx.seed + inside->runs++);
+    }
+    if (options.seed) seed_ = *options.seed;
+    if (around != nullptr) {
+        for (detail::RunContext& context : contexts_) context.outer = around;
+    }
     keep_slots_.clear();
     kept_.assign(options.keep.size(), Value());
     for (const std::string& id : options.keep) {
@@ -415,6 +436,10 @@ Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t 
     if (program_.readers[slot] > 0) put_result(slot, Value(input).release());
     const bool done = guarded(0, static_cast<std::uint32_t>(program_.ops.size()), frame);
     state_.reset();
+    if (around != nullptr) {
+        // Gone when the node around is; a node that uses its context after its forward must not reach it.
+        for (detail::RunContext& context : contexts_) context.outer = nullptr;
+    }
 
     Value out;
     if (done) out = result();
@@ -502,6 +527,14 @@ bool Run::check_shared(const Program::Op& op) {
         store_.drop(value.slot);
     }
     return intact;
+}
+
+bool Run::stopped_outside() const noexcept {
+    for (const Run* run = outer_; run != nullptr; run = run->outer_) {
+        if (run->stop_.load(std::memory_order_relaxed) != running) return true;
+        if (run->deadline_ns_ != 0 && now_ns() >= run->deadline_ns_) return true;
+    }
+    return false;
 }
 
 bool Run::overdue() {

@@ -77,9 +77,11 @@ private:
     [[nodiscard]] std::uint64_t version_of(std::uint32_t slot) const;
     [[nodiscard]] static bool must_stop(const Frame& frame) noexcept;
     [[nodiscard]] bool stopped() {
-        return stop_.load(std::memory_order_relaxed) != running || (deadline_ns_ != 0 && overdue());
+        return stop_.load(std::memory_order_relaxed) != running || (deadline_ns_ != 0 && overdue()) ||
+               (outer_ != nullptr && stopped_outside());
     }
     bool overdue();
+    [[nodiscard]] bool stopped_outside() const noexcept;
     bool fail(Failure failure);
     bool fail_stopped(std::uint32_t op, bool was_running);
     [[nodiscard]] Value result();

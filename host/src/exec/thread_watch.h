@@ -9,6 +9,13 @@
 
 namespace soma::exec {
 
+/// Puts the calling thread's state back to what it was, as far as words tell.
+inline void restore_state(const detail::Engine& engine, const detail::StateWords& before) noexcept {
+    detail::StateWords now;
+    engine.state_words(&now);
+    if (std::memcmp(&now, &before, sizeof(now)) != 0) engine.state_restore(&before);
+}
+
 /// A thread's tensor-library state as every node on it is to find it, and the means to put it back.
 class ThreadWatch {
 public:
@@ -32,9 +39,7 @@ public:
     /// for all other code a few bytes tell.
     void restore(const detail::Engine& engine, bool everything) const noexcept {
         if (fits_ && !everything && same(0) && same(1)) return;
-        detail::StateWords now;
-        engine.state_words(&now);
-        if (std::memcmp(&now, &words_, sizeof(now)) != 0) engine.state_restore(&words_);
+        restore_state(engine, words_);
     }
 
 private:

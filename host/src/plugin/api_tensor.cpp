@@ -185,10 +185,14 @@ std::uint32_t cancelled(soma_host* host, const soma_ctx* ctx) {
         complain(host, "cancelled", "ctx is a copy, or is used after its `forward`; pass the pointer that was given");
         return 0;
     }
-    if (run->stop != nullptr && run->stop->load(std::memory_order_relaxed) != 0) return 1;
-    if (run->deadline_ns == 0) return 0;
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() >= run->deadline_ns ? 1 : 0;
+    std::int64_t now = 0;
+    for (; run != nullptr; run = run->outer) {
+        if (run->stop != nullptr && run->stop->load(std::memory_order_relaxed) != 0) return 1;
+        if (run->deadline_ns == 0) continue;
+        if (now == 0) now = std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+        if (now >= run->deadline_ns) return 1;
+    }
+    return 0;
 }
 
 soma_status* make_generator(soma_host* host, const soma_ctx* ctx, soma_value** out) {

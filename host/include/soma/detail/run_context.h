@@ -16,6 +16,8 @@ struct RunContext {
     const std::atomic<std::uint32_t>* stop = nullptr;
     /// On the steady clock, in nanoseconds; 0 when there is none.
     std::int64_t deadline_ns = 0;
+    /// Of the node that runs this run's pipeline; null when none does. What stops that node stops this one.
+    const RunContext* outer = nullptr;
     /// `run_context_magic` while `forward` runs: tells a context of the host from a copy that a plugin made.
     std::uint64_t magic = 0;
 };
