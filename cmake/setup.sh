@@ -15,6 +15,10 @@ libraries='libfmt-dev libboost-dev nlohmann-json3-dev tao-pegtl-dev libelf-dev'
 engine='libtorch-dev'
 tests='catch2 clang binutils abigail-tools valgrind git make'
 benchmarks='libbenchmark-dev libtbb-dev'
+# Taskflow, which the benchmarks compare with too, is packaged from Debian 13 on.
+if command -v apt-cache >/dev/null 2>&1 && apt-cache show libtaskflow-cpp-dev >/dev/null 2>&1; then
+  benchmarks="$benchmarks libtaskflow-cpp-dev"
+fi
 reference='doxygen'
 systems='debootstrap' # tests/matrix/run makes other Debian systems with it
 

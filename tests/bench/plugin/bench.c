@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that do next to nothing, for measuring what running a node costs. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime and nanosleep */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -10,8 +11,17 @@ static const soma_api* api;
 static soma_host* host;
 
 typedef struct node {
-    int64_t microseconds; /* how long `spin` works */
+    int64_t amount; /* microseconds, or turns of a loop */
 } node;
+
+static soma_status* read_amount(soma_host* h, const soma_value* config, soma_string key, int64_t* out) {
+    soma_value* value = NULL;
+    soma_status* status = api->get_entry(h, config, key, &value);
+    if (status == NULL) return api->get_int(h, value, out);
+    if (api->status_code(h, status) != SOMA_NOT_FOUND) return status;
+    api->status_release(h, status);
+    return NULL;
+}
 
 static soma_status* create(soma_host* h, const soma_create_info* info, void** self) {
     node* made = calloc(1, sizeof *made);
@@ -19,15 +29,10 @@ static soma_status* create(soma_host* h, const soma_create_info* info, void** se
         const soma_string text = SOMA_STR("no memory for a node");
         return api->status_create(h, SOMA_OUT_OF_MEMORY, text, NULL);
     }
-    const soma_string key = SOMA_STR("us");
-    soma_value* value = NULL;
-    soma_status* status = api->get_entry(h, info->config, key, &value);
-    if (status == NULL) {
-        status = api->get_int(h, value, &made->microseconds);
-    } else if (api->status_code(h, status) == SOMA_NOT_FOUND) {
-        api->status_release(h, status);
-        status = NULL;
-    }
+    const soma_string us = SOMA_STR("us");
+    const soma_string loops = SOMA_STR("loops");
+    soma_status* status = read_amount(h, info->config, us, &made->amount);
+    if (status == NULL) status = read_amount(h, info->config, loops, &made->amount);
     if (status != NULL) {
         free(made);
         return status;
@@ -45,6 +50,39 @@ static soma_status* noop(void* self, const soma_ctx* ctx, soma_value* input, som
     return NULL;
 }
 
+static soma_status* first(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
+    (void)self;
+    (void)ctx;
+    if (api->value_kind(host, input) == SOMA_KIND_LIST) {
+        soma_status* status = api->get_item(host, input, 0, &input);
+        if (status != NULL) return status;
+    }
+    outcome->value = api->value_retain(host, input);
+    return NULL;
+}
+
+static soma_status* meet(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
+    static atomic_uint arrivals;
+    const unsigned both = (atomic_fetch_add(&arrivals, 1) | 1U) + 1;
+    (void)self;
+    (void)ctx;
+    while ((int)(atomic_load(&arrivals) - both) < 0) {
+#if defined(__x86_64__)
+        __asm__ volatile("pause");
+#endif
+    }
+    outcome->value = api->value_retain(host, input);
+    return NULL;
+}
+
+static soma_status* work(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
+    const int64_t loops = ((const node*)self)->amount;
+    (void)ctx;
+    for (int64_t i = 0; i < loops; ++i) __asm__ volatile("");
+    outcome->value = api->value_retain(host, input);
+    return NULL;
+}
+
 static int64_t now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -52,7 +90,7 @@ static int64_t now(void) {
 }
 
 static soma_status* spin(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
-    const int64_t end = now() + ((const node*)self)->microseconds * 1000;
+    const int64_t end = now() + ((const node*)self)->amount * 1000;
     (void)ctx;
     while (now() < end) {
     }
@@ -61,7 +99,7 @@ static soma_status* spin(void* self, const soma_ctx* ctx, soma_value* input, som
 }
 
 static soma_status* wait_for(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
-    const int64_t us = ((const node*)self)->microseconds;
+    const int64_t us = ((const node*)self)->amount;
     const struct timespec t = {us / 1000000, us % 1000000 * 1000};
     (void)ctx;
     nanosleep(&t, NULL);
@@ -75,16 +113,29 @@ static const soma_config_field timed[] = {{.struct_size = sizeof(soma_config_fie
                                            .doc = SOMA_STR("microseconds a forward takes"),
                                            .default_json = SOMA_STR("0"),
                                            .minimum_json = SOMA_STR("0")}};
+static const soma_config_field counted[] = {{.struct_size = sizeof(soma_config_field),
+                                             .kind = SOMA_KIND_INT,
+                                             .name = SOMA_STR("loops"),
+                                             .doc = SOMA_STR("turns of an empty loop that a forward takes"),
+                                             .default_json = SOMA_STR("0"),
+                                             .minimum_json = SOMA_STR("0")}};
 
-#define COMMON                                                                                                         \
-    .struct_size = sizeof(soma_node_type), .version = 1, .create = create, .destroy = destroy
+#define COMMON .struct_size = sizeof(soma_node_type), .version = 1, .create = create, .destroy = destroy
 #define TIMED .config = timed, .config_count = 1, .config_stride = sizeof(soma_config_field)
+#define COUNTED .config = counted, .config_count = 1, .config_stride = sizeof(soma_config_field)
 
 static const soma_node_type types[] = {
     {COMMON, .name = SOMA_STR("bench.noop"), .doc = SOMA_STR("Returns its input."), .flags = SOMA_NODE_REENTRANT,
      .forward = noop},
     {COMMON, .name = SOMA_STR("bench.solo"), .doc = SOMA_STR("Returns its input; entered by one thread at a time."),
      .forward = noop},
+    {COMMON, .name = SOMA_STR("bench.first"), .doc = SOMA_STR("Returns the first item of a list, or its input."),
+     .flags = SOMA_NODE_REENTRANT, .forward = first},
+    {COMMON, .name = SOMA_STR("bench.meet"),
+     .doc = SOMA_STR("Waits for another node of its type, then returns its input."), .flags = SOMA_NODE_REENTRANT,
+     .forward = meet},
+    {COMMON, COUNTED, .name = SOMA_STR("bench.work"), .doc = SOMA_STR("Computes nothing, then returns its input."),
+     .flags = SOMA_NODE_REENTRANT, .forward = work},
     {COMMON, TIMED, .name = SOMA_STR("bench.spin"), .doc = SOMA_STR("Keeps a core busy, then returns its input."),
      .flags = SOMA_NODE_REENTRANT, .forward = spin},
     {COMMON, TIMED, .name = SOMA_STR("bench.stage"),

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// B8: what starting the program costs.
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "rows.h"
+
+extern char** environ;
+
+namespace soma::bench {
+namespace {
+
+const std::string graph =
+    R"(text.tokenize >> (nn.encoder.on("cuda:0") | nn.bag.named("other").on("cuda:1")) >> flow.join)";
+
+/// Runs a program to its end, its output thrown away; standard error goes to a file if one is named.
+void start(const std::vector<std::string>& command, const char* errors, char** environment) {
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (errors != nullptr) {
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    }
+    pid_t id = 0;
+    const int failed = posix_spawn(&id, arguments[0], &actions, nullptr, arguments.data(), environment);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) throw std::runtime_error("cannot start `" + command[0] + "`: " + std::strerror(failed));
+    int status = 0;
+    while (waitpid(id, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status != 0) throw std::runtime_error("`" + command[0] + "` failed");
+}
+
+Side starting(std::string name, std::vector<std::string> command) {
+    return {std::move(name), [command = std::move(command)](std::size_t repeats) {
+                for (std::size_t i = 0; i < repeats; ++i) start(command, nullptr, environ);
+            }};
+}
+
+/// Whether the program maps libtorch, by the dynamic linker's own account.
+bool maps_libtorch(const std::vector<std::string>& command, const std::string& file) {
+    std::vector<std::string> set{"LD_DEBUG=libs"};
+    std::vector<char*> environment;
+    for (char** at = environ; *at != nullptr; ++at) environment.push_back(*at);
+    environment.push_back(set.front().data());
+    environment.push_back(nullptr);
+    start(command, file.c_str(), environment.data());
+    std::ifstream in(file);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    static_cast<void>(std::remove(file.c_str()));
+    if (text.find("libsomatize.so") == std::string::npos) throw std::runtime_error("the dynamic linker told nothing");
+    return text.find("libtorch") != std::string::npos || text.find("libc10") != std::string::npos;
+}
+
+} // namespace
+
+void start_row(Recorder& recorder) {
+    if (!recorder.wants("B8")) return;
+    const std::vector<std::string> devices{SOMA_PROGRAM, "devices", graph};
+    Point point{"somatize devices", 1, {starting("soma", devices), starting("/bin/true", {"/bin/true"})}};
+    recorder.measure("B8", {point}, 101);
+    recorder.put("B8", "libtorch mapped", 1, "soma", 0,
+                 maps_libtorch(devices, "/tmp/soma-bench-libs-" + std::to_string(getpid())));
+}
+
+} // namespace soma::bench
