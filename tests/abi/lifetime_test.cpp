@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a plugin goes: after everything that came out of it, and never below its own code.
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -105,4 +106,52 @@ TEST_CASE("values made on one thread and freed on others are all freed") {
     for (int i = 0; i < 100; ++i) values.push_back(run(*box, values[static_cast<std::size_t>(i)]));
     std::thread([taken = std::move(values)]() mutable { taken.clear(); }).join();
     CHECK(run(*make(catalog, "values.boxes")).as_int() == 0);
+}
+
+TEST_CASE("a node that runs keeps its plugin when all else of it is gone") {
+    std::atomic<bool> running{false};
+    std::atomic<bool> shut_down{false};
+    // The lines of `Log` are for one thread at a time.
+    const Log levels;
+    set_log_sink([&](const LogLine& line) {
+        if (line.text == "running") running = true;
+        if (line.text == "shut down") shut_down = true;
+    });
+    std::atomic<std::uint32_t> stop{0};
+    Value result;
+    auto catalog = std::make_unique<Catalog>(catalog_of("flight"));
+    std::thread thread([&, node = make(*catalog, "flight.wait")]() mutable {
+        detail::RunContext context{};
+        context.stop = &stop;
+        result = run(*node, Value(), context);
+        // The last owner of anything of the plugin goes here, after its code was left.
+        node.reset();
+    });
+    while (!running) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    catalog.reset();
+    CHECK(is_mapped("flight"));
+    CHECK_FALSE(shut_down);
+    stop = 1;
+    thread.join();
+    CHECK(result == Value("ran to its end"));
+    CHECK(shut_down);
+    CHECK_FALSE(is_mapped("flight"));
+}
+
+TEST_CASE("a plugin's own thread ends in its shutdown and before its code goes") {
+    Log log;
+    { const Catalog catalog = catalog_of("flight"); }
+    CHECK(log.lines == std::vector<std::string>{"info flight: the thread has ended", "info flight: shut down"});
+    CHECK_FALSE(is_mapped("flight"));
+}
+
+TEST_CASE("a payload that is given up on another thread runs its plugin's code there before that goes") {
+    Log log;
+    Value payload = run(*make(catalog_of("flight"), "flight.box"));
+    CHECK(log.lines.empty());
+    CHECK(is_mapped("flight"));
+    std::thread([taken = std::move(payload)]() mutable { taken = Value(); }).join();
+    CHECK(log.lines == std::vector<std::string>{"info flight: the payload is gone", "info flight: the thread has ended",
+                                                "info flight: shut down"});
+    CHECK_FALSE(is_mapped("flight"));
 }

@@ -93,6 +93,11 @@ TEST_CASE("a device that is none is refused before anything is moved") {
     CHECK(told(catalog_of("misuse"), "to nowhere").find("did you mean `cuda`?") != std::string::npos);
 }
 
+TEST_CASE("a plugin that says cuda without a number is asked for one and not given the first") {
+    CHECK(told(catalog_of("misuse"), "to a kind") ==
+          "value_to: `cuda` needs an index: write `cuda:0` for the first one");
+}
+
 TEST_CASE("misuse of what cannot fail is told in the log") {
     const Catalog catalog = catalog_of("misuse");
     const auto logged = [&](const std::string& what) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors through the interface, by a plugin in plain C.
 #include <string>
+#include <thread>
 
 #include "abi/support.h"
 #include "soma/detail/engine.h"
@@ -75,7 +76,7 @@ TEST_CASE("state is replaced by name and an unknown name offers the nearest") {
     const Value result = run(*node, tensor(R"({"tensor": [1.0, 2.0, 4.0]})"));
     CHECK(to_json(*parse_json(to_json(result)).find("tensor")) == "[6.0, 21.25]");
     CHECK_THROWS_WITH(node->set_state("wieght", result),
-                      "node `n1` has no state `wieght` (did you mean `weight`?) (plugin `golden`)");
+                      "node `n1` has no state `wieght` (did you mean `weight`?) (plugin `golden-linear`)");
 }
 
 TEST_CASE("a wrong argument is the plugin's failure with the operator's words") {
@@ -85,4 +86,20 @@ TEST_CASE("a wrong argument is the plugin's failure with the operator's words") 
     INFO(told);
     CHECK(told.find("linear") != std::string::npos);
     CHECK(told.find("string") != std::string::npos);
+}
+
+TEST_CASE("memory that a plugin lends to a tensor goes back to the plugin") {
+    const Catalog catalog = catalog_of("sides");
+    const auto node = make(catalog, "sides.node");
+    const auto blocks = [&] { return run(*node, "count").as_int(); };
+    {
+        const Value lent = run(*node, "tensor");
+        CHECK(to_json(*parse_json(to_json(lent)).find("tensor")) == "[0.5, 1.5, 2.5, 3.5]");
+        CHECK(blocks() == 2);
+    }
+    CHECK(blocks() == 1);
+    // Given up last by a thread that knows nothing of the plugin.
+    Value lent = run(*node, "tensor");
+    std::thread([taken = std::move(lent)]() mutable { taken = Value(); }).join();
+    CHECK(blocks() == 1);
 }

@@ -158,3 +158,28 @@ TEST_CASE("a copy shares and a plain value of C++ keeps what it is told to keep"
     CHECK(destroyed == 2);
     CHECK(keep.use_count() == 1);
 }
+
+TEST_CASE("memory goes back to the side it came from and what is passed is copied at once") {
+    const Catalog catalog = catalog_of("sides");
+    const auto node = make(catalog, "sides.node");
+    // Blocks of the plugin's own memory: one is the node itself.
+    const auto blocks = [&] { return run(*node, "count").as_int(); };
+    CHECK(blocks() == 1);
+    {
+        const auto other = make(catalog, "sides.node");
+        const Value made = run(*other, "values");
+        CHECK(blocks() == 3);
+        CHECK(*made.find("text") == Value("a text"));
+        CHECK(*made.find("bytes") == bytes("some bytes"));
+        CHECK(made.find("items")->at(0) == Value("a text"));
+        CHECK(made.find("items")->at(1).opaque_type() == "sides.block/1");
+        // The value of a plugin's memory outlives what it was in.
+        const Value block = made.find("items")->at(1);
+        CHECK(blocks() == 3);
+    }
+    CHECK(blocks() == 1);
+    Log log;
+    CHECK(thrown<ValueError>([&] { run(*node, "failure"); }) == "no weights: the disk is gone");
+    CHECK(log.lines == std::vector<std::string>{"warning sides n1: it will fail"});
+    CHECK(blocks() == 1);
+}

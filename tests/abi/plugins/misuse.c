@@ -61,6 +61,7 @@ static soma_status* misuse(soma_host* host, soma_string what, const soma_ctx* ct
     if (plain_is(what, "find nowhere")) return api->op_find(host, plain_text("aten::add"), plain_text("Tensor"), NULL);
     if (plain_is(what, "find no name")) return api->op_find(host, no_data, plain_text(""), &op);
     if (plain_is(what, "to nowhere")) return api->value_to(host, input, plain_text("cude:0"), &made);
+    if (plain_is(what, "to a kind")) return api->value_to(host, input, plain_text("cuda"), &made);
     if (plain_is(what, "no context")) return api->make_generator(host, NULL, &made);
 
     /* Those that cannot fail are only told of in the log. */

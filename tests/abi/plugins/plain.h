@@ -25,7 +25,7 @@ static inline soma_status* plain_fail(soma_host* host, uint32_t code, const char
     return api->status_create(host, code, plain_text(text), NULL);
 }
 
-static soma_status* SOMA_CALL plain_create(soma_host* host, const soma_create_info* info, void** self) {
+static inline soma_status* SOMA_CALL plain_create(soma_host* host, const soma_create_info* info, void** self) {
     plain_node* node = calloc(1, sizeof *node);
     if (node == NULL) return plain_fail(host, SOMA_OUT_OF_MEMORY, "no memory for a node");
     node->host = host;
@@ -34,7 +34,7 @@ static soma_status* SOMA_CALL plain_create(soma_host* host, const soma_create_in
     return NULL;
 }
 
-static void SOMA_CALL plain_destroy(void* self) {
+static inline void SOMA_CALL plain_destroy(void* self) {
     plain_node* node = self;
     api->value_release(node->host, node->config);
     free(node);

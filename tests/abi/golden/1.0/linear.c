@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plugin in plain C that computes on any device and lets gradients through, without a header of libtorch: `golden.linear`
- * is y = x wT + b, its weight and bias on the device that it is told.
+ * is y = x wT + b, its weight and bias on the device that it is told. The binary beside it was built from this text, so
+ * neither is ever edited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -141,14 +142,29 @@ static soma_status* SOMA_CALL create(soma_host* host, const soma_create_info* in
     return NULL;
 }
 
+/* Where to run: as told, else where the input is. What is no tensor is nowhere, and the operator will say so. */
+static soma_status* find_device(linear* node, const soma_ctx* ctx, soma_value* input, const char** device) {
+    soma_tensor_info info;
+    soma_status* status;
+    *device = ctx->device;
+    if (ctx->device != NULL || api->value_kind(node->host, input) != SOMA_KIND_TENSOR) return NULL;
+    memset(&info, 0, sizeof info);
+    info.struct_size = sizeof info;
+    status = api->tensor_info(node->host, input, &info);
+    if (status == NULL) *device = info.device.data;
+    return status;
+}
+
 static soma_status* SOMA_CALL forward(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
     linear* node = self;
+    const char* device = NULL;
     soma_value* args[3];
     soma_value* there = NULL;
-    soma_status* status = moved(node, ctx->device);
+    soma_status* status = find_device(node, ctx, input, &device);
+    if (status == NULL) status = moved(node, device);
     if (status != NULL) return status;
-    if (ctx->device != NULL) {
-        status = api->value_to(node->host, input, text(ctx->device), &there);
+    if (device != NULL) {
+        status = api->value_to(node->host, input, text(device), &there);
         if (status != NULL) return status;
     } else {
         there = api->value_retain(node->host, input);
@@ -187,17 +203,27 @@ static soma_status* SOMA_CALL state_set(void* self, soma_string name, soma_value
 static const soma_config_field config[] = {
     {.struct_size = sizeof(soma_config_field),
      .kind = SOMA_KIND_INT,
-     .flags = SOMA_CONFIG_REQUIRED,
      .name = SOMA_STR("in"),
      .doc = SOMA_STR("size of the input's last dimension"),
+     .default_json = SOMA_STR("3"),
      .minimum_json = SOMA_STR("1")},
     {.struct_size = sizeof(soma_config_field),
      .kind = SOMA_KIND_INT,
-     .flags = SOMA_CONFIG_REQUIRED,
      .name = SOMA_STR("out"),
      .doc = SOMA_STR("size of the result's last dimension"),
+     .default_json = SOMA_STR("2"),
      .minimum_json = SOMA_STR("1")},
 };
+
+static const soma_port input_port = {.struct_size = sizeof(soma_port),
+                                     .kind = SOMA_KIND_TENSOR,
+                                     .name = SOMA_STR("x"),
+                                     .doc = SOMA_STR("a tensor [..., in]")};
+
+static const soma_port output_port = {.struct_size = sizeof(soma_port),
+                                      .kind = SOMA_KIND_TENSOR,
+                                      .name = SOMA_STR("y"),
+                                      .doc = SOMA_STR("a tensor [..., out]")};
 
 static const soma_node_type type = {
     .struct_size = sizeof(soma_node_type),
@@ -207,7 +233,14 @@ static const soma_node_type type = {
     .config = config,
     .config_count = 2,
     .config_stride = sizeof(soma_config_field),
+    .inputs = &input_port,
+    .input_count = 1,
+    .input_stride = sizeof(soma_port),
+    .outputs = &output_port,
+    .output_count = 1,
+    .output_stride = sizeof(soma_port),
     .flags = SOMA_NODE_DIFFERENTIABLE,
+    .example_json = SOMA_STR("{\"tensor\": [[1.0, 2.0, 4.0]]}"),
     .create = create,
     .destroy = destroy,
     .forward = forward,
@@ -224,7 +257,7 @@ static soma_status* SOMA_CALL register_nodes(const soma_api* given, soma_host* h
 
 static const soma_plugin_info info = {
     .struct_size = sizeof(soma_plugin_info),
-    .name = SOMA_STR("golden"),
+    .name = SOMA_STR("golden-linear"),
     .version = SOMA_STR("1.0"),
     .doc = SOMA_STR("A linear layer in plain C"),
     .license = SOMA_STR("Apache-2.0"),
