@@ -86,10 +86,12 @@ TEST_CASE("an entry without the magic is refused and none of it runs") {
     CHECK_FALSE(ran());
 }
 
-TEST_CASE("a feature this host does not know is refused by number and by name") {
+TEST_CASE("a feature this host does not know is refused by number and by name and none of it runs") {
+    unsetenv("SOMA_TEST_RAN");
     CHECK(refusal("unknown_feature") == "it requires features that this host does not know: bit 5 (`tensor-parallel`), "
                                         "bit 63 (which it gives no name); update somatize, or get the plugin built "
                                         "without them");
+    CHECK_FALSE(ran());
 }
 
 TEST_CASE("an entry of a wrong size or without its mandatory parts is refused") {

@@ -9,6 +9,7 @@
 
 #include "hostile/files.h"
 #include "plugin/elf.h"
+#include "plugin/features.h"
 #include "plugin/file.h"
 #include "soma/abi.h"
 #include "soma/error.h"
@@ -41,11 +42,26 @@ std::vector<Range> delicate_parts(const std::string& bytes) {
     return parts;
 }
 
-// Damages copies of the file and looks at each; gives "N refused" at the end.
-std::string look_at_damaged(const std::filesystem::path& path, const std::string& sound, int rounds, unsigned seed) {
+// Where the names of features are found by: what is loaded, and how its pointers are made.
+std::vector<Range> pointers(const std::string& bytes) {
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    std::vector<Range> parts;
+    for (unsigned i = 0; i < header.e_shnum; ++i) {
+        Elf64_Shdr section;
+        std::memcpy(&section, bytes.data() + header.e_shoff + i * sizeof section, sizeof section);
+        const bool data = section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_WRITE) != 0;
+        const bool delicate = data || section.sh_type == SHT_RELA || section.sh_type == SHT_DYNAMIC;
+        if (delicate && section.sh_size > 0) parts.push_back({section.sh_offset, section.sh_size});
+    }
+    return parts;
+}
+
+// Damages copies of the file, mostly in those parts, and looks at each; gives "N refused" at the end.
+std::string look_at_damaged(const std::filesystem::path& path, const std::string& sound,
+                            const std::vector<Range>& parts, int rounds, unsigned seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); };
-    const std::vector<Range> parts = delicate_parts(sound);
     const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     int refused = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -67,7 +83,11 @@ std::string look_at_damaged(const std::filesystem::path& path, const std::string
         }
         if (pwrite(file, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "cannot write";
         try {
-            detail::inspect_elf(detail::PluginFile::open(path));
+            const auto damaged = detail::PluginFile::open(path);
+            const auto facts = detail::inspect_elf(damaged);
+            for (const unsigned bit : {5U, 63U}) {
+                if (detail::feature_name_in(damaged, facts, bit).size() > 256) return "a name that is too long";
+            }
         } catch (const PluginError&) {
             ++refused;
         }
@@ -85,7 +105,8 @@ void damage(std::string_view plugin, int rounds) {
     for (unsigned seed = 1; seed <= 4; ++seed) {
         const std::string told = in_child([&] {
             alarm(60);
-            return look_at_damaged(path, sound, rounds, seed);
+            return look_at_damaged(path, sound, delicate_parts(sound), rounds, seed) + ", " +
+                   look_at_damaged(path, sound, pointers(sound), rounds, seed);
         });
         INFO(told);
         // Most damage is seen; some of it, such as another name for a section, does no harm.
@@ -99,6 +120,17 @@ void damage(std::string_view plugin, int rounds) {
 TEST_CASE("no damage to a plugin in C makes looking at it crash or hang") { damage("values", 4000); }
 TEST_CASE("no damage to a plugin in C++ makes looking at it crash or hang") { damage("throws", 2000); }
 TEST_CASE("no damage to a plugin with a note makes looking at it crash or hang") { damage("other_torch", 4000); }
+TEST_CASE("no damage to a plugin with features makes looking at it crash or hang") { damage("unknown_feature", 4000); }
+
+TEST_CASE("the names of features are read before the plugin is loaded") {
+    const auto name = [](std::string_view plugin, unsigned bit) {
+        const auto file = detail::PluginFile::open(plugin_file(plugin));
+        return detail::feature_name_in(file, detail::inspect_elf(file), bit);
+    };
+    CHECK(name("unknown_feature", 5) == "tensor-parallel");
+    CHECK(name("unknown_feature", 63).empty());
+    CHECK(name("values", 5).empty());
+}
 
 TEST_CASE("the note that names a libtorch is read before the plugin is loaded") {
     const auto facts = detail::inspect_elf(detail::PluginFile::open(plugin_file("other_torch")));

@@ -203,6 +203,7 @@ void read_entry(const PluginFile& file, const std::vector<Elf64_Phdr>& segments,
         if (at > segment.p_filesz || symbol.st_size > segment.p_filesz - at) continue;
         if (symbol.st_value % alignof(soma_entry) != 0) malformed("its entry does not lie at a multiple of 8");
         if (!file.read(segment.p_offset + at, facts.entry)) malformed("its entry cannot be read");
+        facts.entry_address = symbol.st_value;
         facts.entry_size = static_cast<std::size_t>(symbol.st_size);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace soma::detail {
 struct ElfFacts {
     /// The first, frozen bytes of `soma_plugin_entry`.
     std::array<char, 32> entry{};
+    /// Where the object will be, relative to the library.
+    std::uint64_t entry_address = 0;
     /// Size of the whole object.
     std::size_t entry_size = 0;
     /// Text of the note `soma`: what libtorch it was linked against; nullopt when it has none.

@@ -20,23 +20,14 @@ constexpr std::string_view where = "its soma_plugin_info";
 
 static_assert(std::endian::native == std::endian::little, "the interface is little-endian only");
 
-void check_features(std::uint64_t required, const soma_plugin_info& info) {
-    const std::uint64_t unknown = required & ~known_features;
-    if (unknown == 0) return;
-    std::string list;
-    for (unsigned bit = 0; bit < 64; ++bit) {
-        if ((unknown >> bit & 1) == 0) continue;
-        std::string name;
-        for_each(info.feature_names, info.feature_name_count, info.feature_name_stride, least_feature_name,
-                 "soma_feature_name", where, [&](const soma_feature_name& feature) {
-                     if (feature.bit == bit) name = checked_text(feature.name, "the name of a feature", where);
-                 });
-        list += fmt::format("{}bit {} ({})", list.empty() ? "" : ", ", bit,
-                            name.empty() ? std::string("which it gives no name") : detail::quoted(name));
-    }
-    throw PluginError(fmt::format("it requires features that this host does not know: {}; update somatize, or get the "
-                                  "plugin built without them",
-                                  list));
+// What the plugin that is in memory calls the bit.
+std::string feature_name(const soma_plugin_info& info, unsigned bit) {
+    std::string name;
+    for_each(info.feature_names, info.feature_name_count, info.feature_name_stride, least_feature_name,
+             "soma_feature_name", where, [&](const soma_feature_name& feature) {
+                 if (feature.bit == bit) name = checked_text(feature.name, "the name of a feature", where);
+             });
+    return name;
 }
 
 } // namespace
@@ -63,6 +54,21 @@ void check_entry_head(const soma_entry& head) {
     }
 }
 
+void check_features(std::uint64_t required, const std::function<std::string(unsigned bit)>& name_of) {
+    const std::uint64_t unknown = required & ~known_features;
+    if (unknown == 0) return;
+    std::string list;
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        if ((unknown >> bit & 1) == 0) continue;
+        const std::string name = name_of(bit);
+        list += fmt::format("{}bit {} ({})", list.empty() ? "" : ", ", bit,
+                            name.empty() ? std::string("which it gives no name") : detail::quoted(name));
+    }
+    throw PluginError(fmt::format("it requires features that this host does not know: {}; update somatize, or get the "
+                                  "plugin built without them",
+                                  list));
+}
+
 void check_entry(const soma_entry& given, std::size_t object_size, Plugin& plugin) {
     check_entry_head(given);
     check_size(given.struct_size, least_entry, "soma_entry", "its `soma_plugin_entry`");
@@ -76,7 +82,7 @@ void check_entry(const soma_entry& given, std::size_t object_size, Plugin& plugi
     if (entry.info == nullptr) throw PluginError("its `soma_plugin_entry` has no `info`, which is mandatory");
     check_size(entry.info->struct_size, least_info, "soma_plugin_info", where);
     const soma_plugin_info info = prefix_of(*entry.info);
-    check_features(entry.required_features, info);
+    check_features(entry.required_features, [&](unsigned bit) { return feature_name(info, bit); });
     if (entry.register_nodes == nullptr) {
         throw PluginError("its `soma_plugin_entry` has no `register_nodes`, which is mandatory");
     }

@@ -9,6 +9,7 @@
 #include "plugin/api.h"
 #include "plugin/elf.h"
 #include "plugin/entry_check.h"
+#include "plugin/features.h"
 #include "plugin/loaded_plugin.h"
 #include "plugin/staging.h"
 #include "plugin/structs.h"
@@ -113,6 +114,7 @@ std::shared_ptr<LoadedPlugin> load_plugin(const std::filesystem::path& path) {
         soma_entry head{};
         std::memcpy(static_cast<void*>(&head), facts.entry.data(), facts.entry.size());
         check_entry_head(head);
+        check_features(head.required_features, [&](unsigned bit) { return feature_name_in(file, facts, bit); });
 
         std::shared_ptr<LoadedPlugin> plugin = LoadedPlugin::make();
         plugin->library = load_library(file.path());
