@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/handle_watch.h"
 #include "core/status_data.h"
 #include "soma/error.h"
 
@@ -85,15 +86,20 @@ soma_status* make_status(std::uint32_t code, std::string_view message, std::stri
     message_at[message.size()] = '\0';
     if (!origin.empty()) std::memcpy(origin_at, origin.data(), origin.size());
     origin_at[origin.size()] = '\0';
-    return std::construct_at(static_cast<soma_status*>(block),
-                             soma_status{live, code == SOMA_OK ? SOMA_UNKNOWN : code, 0, message.size(), origin.size(),
-                                         message_at, origin_at, cause});
+    soma_status* status = std::construct_at(static_cast<soma_status*>(block),
+                                            soma_status{live, code == SOMA_OK ? SOMA_UNKNOWN : code, 0, message.size(),
+                                                        origin.size(), message_at, origin_at, cause});
+    if (is_watched()) [[unlikely]]
+        watch_made(status);
+    return status;
 }
 
 void release_status(soma_status* status) noexcept {
     while (status != nullptr && status != &out_of_memory && is_live(status)) {
         soma_status* cause = std::exchange(status->cause, nullptr);
         status->magic = dead;
+        if (is_watched()) [[unlikely]]
+            watch_freed(status);
         ::operator delete(quarantine.exchange(status));
         status = cause;
     }

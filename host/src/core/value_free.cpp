@@ -2,6 +2,7 @@
 // Where handles come from and go to.
 #include <new>
 
+#include "core/handle_watch.h"
 #include "core/opaque.h"
 #include "core/value_data.h"
 #include "soma/detail/engine.h"
@@ -47,6 +48,8 @@ void drain_at_thread_exit() noexcept {
 }
 
 void free_handle(soma_value* value) noexcept {
+    if (is_watched()) [[unlikely]]
+        watch_freed(value);
     // A handle used after its end is seen by these as long as nobody else has got it.
     value->kind = 0;
     value->refs.store(0, std::memory_order_relaxed);
@@ -113,6 +116,8 @@ soma_value* new_handle(std::uint32_t kind) {
     }
     value->refs.store(1, std::memory_order_relaxed);
     value->kind = kind;
+    if (is_watched()) [[unlikely]]
+        watch_made(value, kind);
     return value;
 }
 
