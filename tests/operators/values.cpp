@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator_values.h"
+#include "values.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 
