@@ -2,6 +2,7 @@
 // A host that misbehaves, played by this program: a plugin of the SDK must notice and name it, and never crash.
 #include <dlfcn.h>
 
+#include <cstdint>
 #include <cstring>
 #include <string>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets exceptions out wherever the host calls it, which no plugin may.
+#include <cstdint>
 #include <stdexcept>
 
 #include "soma/abi.h"
