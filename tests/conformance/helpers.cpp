@@ -4,8 +4,8 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
-#include <thread>
 #include <stdexcept>
+#include <thread>
 
 #include "soma/detail/engine.h"
 #include "soma/error.h"
@@ -79,6 +79,11 @@ void need_engine() {
 #else
     soma_skip("this build has no tensor engine");
 #endif
+}
+
+void need_linked() {
+    Catalog same = probes(); // a copy shares what is loaded
+    same.load_file(test_plugins("linked") / "linked.soma.so");
 }
 
 } // namespace soma::test

@@ -52,6 +52,8 @@ bool threads_become(std::size_t count);
 
 /// Ends the test as skipped when this build has no tensor engine; otherwise one is loaded.
 void need_engine();
+/// Adds to the probes the plugin `linked`, which links libtorch.
+void need_linked();
 
 /// The node types that only a program can have: they hold a pipeline, or speak the C interface badly. Defined in
 /// inner.cpp and rude.cpp.

@@ -12,6 +12,7 @@
 #include "soma/detail/engine.h"
 #include "soma/error.h"
 #include "soma/json.h"
+#include "soma/machine.h"
 #include "soma/torch.h"
 #include "support/catch.h"
 
@@ -26,7 +27,7 @@ std::vector<at::Tensor> parameters(const Pipeline& p) {
     return all;
 }
 
-/// A node that writes to its input through soma.torch/1, where nobody watches.
+/// A node of this program that writes to its input, where nobody watches.
 Wire silent_write() {
     return doing([](const soma_ctx&, const Value& input) {
         to_tensors(input).front().detach().add_(1);
@@ -242,6 +243,21 @@ TEST_CASE("a value that was modified behind the host's back names the candidates
     }
 }
 
+TEST_CASE("a plugin that writes through soma.torch to what a sibling shares is found out") {
+    need_linked();
+    const std::string found = "one of `a`, `b` modified in place the value they share";
+    for (const bool view : {false, true}) {
+        for (const std::size_t jobs : {1U, 2U}) {
+            CHECK(refusal(node("linked.write", {{"view", view}}), numbers({1, 2}), jobs) == found);
+            const c10::InferenceMode guard;
+            CHECK(refusal(node("linked.write", {{"view", view}}), numbers({1, 2}), jobs) == "no error"); // documented
+        }
+    }
+    // What it alone reads is its own.
+    auto p = pipeline(node("probe.obey") >> node("linked.write") >> node("linked.write", {{"view", true}}));
+    CHECK(at::equal(to_tensor(p.run(numbers({1, 2}))), at::tensor({4.0F, 3.0F})));
+}
+
 TEST_CASE("the graph's own input is shared by the nodes that read it") {
     auto p = pipeline(in_place("dispatcher").named("a") | node("probe.pass").named("b"), 2);
     const at::Tensor x = at::ones({2});
@@ -403,6 +419,24 @@ TEST_CASE("a misplaced leaf of a hop is named by its path (meta)") {
     const Value nested = Value::list({1, Value::dict({{"ids", 2}, {"mask", numbers({1})}})});
     CHECK(error_of<NodeError>([&] { p.run(nested); }) ==
           "node `encoder` failed: it declared `meta` but returned a value on `cpu` (at `[1].mask`)");
+}
+
+TEST_CASE("simulated devices asked for after a backward are a named error and all else works on (simulated)") {
+    if (!visible_devices(DeviceKind::cuda).empty()) soma_skip("libtorch has CUDA devices here");
+    auto p = pipeline("probe.scale");
+    to_tensor(p.run(numbers({1, 2, 3, 4}))).sum().backward();
+    for (int time = 0; time < 2; ++time) {
+        CHECK(error_of<EngineError>([] { simulate_cuda(2); }) ==
+              "cannot simulate 2 `cuda` devices: simulated devices were asked for too late: libtorch has run a backward, "
+              "and autograd has no threads for them; ask before the first backward");
+    }
+    CHECK(simulated_cuda() == 0);
+    CHECK(visible_devices(DeviceKind::cuda).empty());
+    to_tensor(p.run(numbers({1, 2, 3, 4}))).sum().backward();
+    CHECK(at::allclose(parameters(p)[0].grad(), at::tensor({2.0F, 4.0F, 6.0F, 8.0F})));
+    p.place("scale", "cuda:0");
+    CHECK(error_of<PlacementError>([&] { p.run(numbers({1, 2, 3, 4})); }).find("`scale` on `cuda:0`") !=
+          std::string::npos);
 }
 
 TEST_CASE("what libtorch says is told with the node and what it was told") {

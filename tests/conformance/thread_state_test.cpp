@@ -210,6 +210,29 @@ TEST_CASE("what a node changes is restored also when it fails") {
     }
 }
 
+TEST_CASE("what a plugin that links libtorch changes is restored after it on every thread") {
+    need_linked();
+    const Intraop caller(4);
+    const Value plain = state();
+    for (const char* what : {"no grad", "inference mode", "autocast", "default dtype", "threads"}) {
+        INFO(what);
+        const auto change = [&](bool fail) { return node("linked.change", {{"what", what}, {"fail", fail}}); };
+        auto wave = pipeline(change(false) >> see() >> (meet("linked", 2) >> change(false) >> see() |
+                                                        meet("linked", 2) >> change(false) >> see()),
+                             2);
+        auto failing = pipeline(node("probe.pass") | change(true), 2);
+        for (int run = 0; run < 20; ++run) {
+            for (const Value& seen : items(wave.run(Value()))) {
+                REQUIRE(get(seen, "state") == plain);
+                REQUIRE(get(seen, "threads") == Value(2));
+            }
+            REQUIRE_THROWS_AS(failing.run(Value()), NodeError);
+            REQUIRE(state() == plain);
+            REQUIRE(at::get_num_threads() == 4);
+        }
+    }
+}
+
 TEST_CASE("a run under no-grad leaves nothing behind on the workers") {
     auto p = pipeline(everywhere("left behind"), 4);
     const Value plain = state();

@@ -473,6 +473,9 @@ TEST_CASE("tensors of kinds that are not held are refused by name (simulated)") 
           "`aten::quantize_per_tensor` has to do with a quantised" + held);
     CHECK(message([&] { there.to_sparse_csr(); }).find("compressed sparse") != std::string::npos);
     CHECK(message([&] {
+              torch::rand({4, 4}).to_sparse_csr().to(cuda1);
+          }).find("compressed sparse") != std::string::npos);
+    CHECK(message([&] {
               torch::quantize_per_tensor(torch::rand({2}), 0.1, 0, torch::kQInt8).to(cuda1);
           }).find("simulated cuda devices hold dense and sparse COO tensors only") != std::string::npos);
 }
@@ -844,18 +847,28 @@ TEST_CASE("DLPack names the simulated device (simulated)") {
 
 // --- Streams and threads ---
 
-TEST_CASE("every stream of a device is its default one and has done its work (simulated)") {
+TEST_CASE("each thread has a current stream of each device and every stream has done its work (simulated)") {
     started();
     const auto guard = c10::impl::VirtualGuardImpl(c10::kCUDA);
     const auto stream = guard.getStream(cuda1);
     CHECK(stream.device() == cuda1);
     CHECK(stream == guard.getDefaultStream(cuda1));
-    CHECK(stream == guard.getStreamFromGlobalPool(cuda1));
-    CHECK(guard.exchangeStream(stream) == stream);
-    CHECK(stream.query());
-    stream.synchronize();
+    const auto other = guard.getStreamFromGlobalPool(cuda1);
+    CHECK(other.device() == cuda1);
+    CHECK(other != stream);
+    CHECK(guard.exchangeStream(other) == stream);
+    CHECK(guard.getStream(cuda1) == other);
+    CHECK(guard.getStream(cuda0) == guard.getDefaultStream(cuda0));
+    std::thread([&] { CHECK(guard.getStream(cuda1) == stream); }).join();
+    const auto leaf = torch::ones({3}, torch::TensorOptions(cuda1).requires_grad(true));
+    (leaf * 2).sum().backward();
+    CHECK(leaf.grad().cpu().equal(torch::full({3}, 2.0f)));
+    CHECK(guard.exchangeStream(stream) == other);
+    CHECK(guard.getStream(cuda1) == stream);
+    CHECK(other.query());
+    other.synchronize();
     c10::Event event(c10::kCUDA);
-    event.record(stream);
+    event.record(other);
     event.block(stream);
     CHECK(event.query());
     CHECK(event.was_marked_for_recording());

@@ -286,9 +286,11 @@ TEST_CASE("a sparse tensor that is elsewhere is found by the postcondition (simu
 
 TEST_CASE("memory of a device is not lent as the cpu's and the refusal says where it is (simulated)") {
     two_gpus();
-    auto p = pipeline(node("probe.obey").on("cuda:1") >>
-                      node("probe.inplace", {{"through", "dlpack"}}).named("writer"));
-    CHECK(error_of<NodeError>([&] { p.run(numbers({1, 2})); }) ==
+    auto p =
+        pipeline(node("probe.obey").on("cuda:1") >> node("probe.inplace", {{"through", "dlpack"}}).named("writer"));
+    CHECK(error_of<NodeError>([&] {
+              p.run(numbers({1, 2}));
+          }) ==
           "node `writer` failed: its memory is on `cuda:1` and can only be read on `cpu`: move it there first (its "
           "ctx.device was not set; plugin `probe`)");
 }
@@ -300,8 +302,9 @@ TEST_CASE("a plugin that writes through soma.torch to what another device reads 
                           (node("linked.write").named("a").on("cuda:0") | node("probe.obey").named("b").on("cuda:1")),
                       2);
     for (int run = 0; run < 10; ++run) {
-        REQUIRE(error_of<NodeError>([&] { p.run(numbers({1, 2})); }) ==
-                "one of `a`, `b` modified in place the value they share");
+        REQUIRE(error_of<NodeError>([&] {
+                    p.run(numbers({1, 2}));
+                }) == "one of `a`, `b` modified in place the value they share");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 namespace soma::simcuda {
 namespace {
@@ -18,6 +19,10 @@ std::atomic<std::uint32_t> started_devices{0};
 std::array<Counters, max_devices> counters;
 thread_local std::int8_t current = 0;
 
+constexpr std::uint32_t streams_in_turn = 32;
+std::array<std::atomic<std::uint32_t>, max_devices> streams_given;
+thread_local std::array<std::int64_t, max_devices> streams{};
+
 } // namespace
 
 std::uint32_t device_count() noexcept { return started_devices.load(std::memory_order_acquire); }
@@ -32,6 +37,17 @@ std::int8_t exchange_current_device(std::int8_t index) noexcept {
     const auto before = current;
     current = index;
     return before;
+}
+
+std::int64_t current_stream(std::int8_t device) noexcept { return streams[static_cast<std::size_t>(device)]; }
+
+std::int64_t exchange_current_stream(std::int8_t device, std::int64_t stream) noexcept {
+    return std::exchange(streams[static_cast<std::size_t>(device)], stream);
+}
+
+std::int64_t next_stream(std::int8_t device) noexcept {
+    auto& given = streams_given[static_cast<std::size_t>(device)];
+    return given.fetch_add(1, std::memory_order_relaxed) % streams_in_turn + 1;
 }
 
 void count_allocation(std::int8_t device, std::uint64_t bytes) noexcept {

@@ -23,6 +23,15 @@ std::int8_t current_device() noexcept;
 /// Sets this thread's current device, which must be there, and returns the one before.
 std::int8_t exchange_current_device(std::int8_t index) noexcept;
 
+/// This thread's current stream of a device that is there; 0 is the device's default one.
+std::int64_t current_stream(std::int8_t device) noexcept;
+
+/// Sets it, and returns the one before.
+std::int64_t exchange_current_stream(std::int8_t device, std::int64_t stream) noexcept;
+
+/// Another stream than the default one: a few in turn, as libtorch does it on hardware.
+std::int64_t next_stream(std::int8_t device) noexcept;
+
 /// Makes a device current for a scope.
 class CurrentDevice {
 public:

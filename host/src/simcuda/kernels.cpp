@@ -340,6 +340,18 @@ void refuse_layout(const c10::OperatorHandle& op, torch::jit::Stack*) {
                                 "devices hold dense and sparse COO tensors only");
 }
 
+/// What every way to a compressed sparse tensor ends in. These take dense parts, so that no key of the tensor's own would
+/// bring them here.
+void refuse_compressed(torch::Library& library) {
+    for (const std::string_view name :
+         {"_sparse_compressed_tensor_unsafe", "_sparse_csr_tensor_unsafe", "_sparse_csc_tensor_unsafe",
+          "_sparse_bsr_tensor_unsafe", "_sparse_bsc_tensor_unsafe", "_sparse_compressed_tensor_with_dims"}) {
+        if (exists(name)) {
+            library.impl(std::string(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&refuse_layout>());
+        }
+    }
+}
+
 #if __has_include(<ATen/native/transformers/attention.h>)
 /// Attention asks each device which of its fused kernels to use; here it is put together from plain operators.
 template <class Function>
@@ -375,6 +387,7 @@ void register_kernels() {
     static Immortal<Registrations> all;
     register_own(all->operators);
     claim_composites(all->operators, all->sparse_operators);
+    refuse_compressed(all->operators);
     for (auto* const library : {&all->dense, &all->sparse}) {
         library->fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
     }

@@ -27,15 +27,20 @@ using c10::Stream;
 
 void check_device(std::int64_t index) { TORCH_CHECK(is_device(index), "CUDA error: invalid device ordinal"); }
 
-Stream default_stream(Device device) noexcept {
-    const auto index = device.index() < 0 ? current_device() : device.index();
-    return Stream(Stream::DEFAULT, Device(DeviceType::CUDA, index));
+/// The device's index; without one, the current device's.
+std::int8_t index_of(Device device) noexcept {
+    return device.index() < 0 ? current_device() : static_cast<std::int8_t>(device.index());
+}
+
+/// 0 is the default stream.
+Stream stream_of(Device device, std::int64_t id) noexcept {
+    return Stream(Stream::UNSAFE, Device(DeviceType::CUDA, index_of(device)), id);
 }
 
 // libtorch's two base classes below differ between its versions: functions come, go, and change a parameter's type or
 // their `noexcept`. Where a base class has a function, it is overridden by what is here, so none says `override`.
 
-/// Which device is current, and streams and events. Every stream is the default one and has always done all its work.
+/// Which device is current, and streams and events. A stream is only a number: it has always done all its work.
 class DeviceGuard final : public c10::impl::DeviceGuardImplInterface {
 public:
     DeviceType type() const { return DeviceType::CUDA; }
@@ -59,11 +64,16 @@ public:
     DeviceIndex deviceCount() const noexcept { return static_cast<DeviceIndex>(device_count()); }
     void synchronizeDevice(const DeviceIndex) const {}
 
-    Stream getStream(Device device) const noexcept { return default_stream(device); }
-    Stream getDefaultStream(Device device) const { return default_stream(device); }
-    Stream getStreamFromGlobalPool(Device device, bool = false) const { return default_stream(device); }
-    Stream getNewStream(Device device, int = 0) const { return default_stream(device); }
-    Stream exchangeStream(Stream stream) const noexcept { return default_stream(stream.device()); }
+    Stream getStream(Device device) const noexcept { return stream_of(device, current_stream(index_of(device))); }
+    Stream getDefaultStream(Device device) const { return stream_of(device, 0); }
+    Stream getStreamFromGlobalPool(Device device, bool = false) const {
+        return stream_of(device, next_stream(index_of(device)));
+    }
+    Stream getNewStream(Device device, int = 0) const { return getStreamFromGlobalPool(device); }
+    Stream exchangeStream(Stream stream) const noexcept {
+        const auto device = stream.device();
+        return stream_of(device, exchange_current_stream(index_of(device), stream.id()));
+    }
     void* getStreamNativeHandle(const Stream) const { return nullptr; }
     bool queryStream(const Stream&) const { return true; }
     void synchronizeStream(const Stream&) const {}

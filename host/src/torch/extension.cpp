@@ -12,7 +12,9 @@
 
 #include "engine_table.h"
 #include "failure.h"
+#include "gradients.h"
 #include "places.h"
+#include "soma/detail/gradients.h"
 #include "soma/error.h"
 #include "soma/ext/torch.h"
 #include "soma/torch.h"
@@ -142,7 +144,8 @@ __attribute__((constructor)) void register_engine() { provide_engine(&table()); 
 } // namespace
 
 const void* engine_extension(const char* id) noexcept {
-    return std::strcmp(id, SOMA_EXT_TORCH) == 0 ? &extension_table : nullptr;
+    if (std::strcmp(id, SOMA_EXT_TORCH) == 0) return &extension_table;
+    return std::strcmp(id, gradients_id) == 0 ? engine_gradients() : nullptr;
 }
 
 } // namespace soma::detail

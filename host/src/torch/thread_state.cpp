@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
@@ -199,15 +200,60 @@ bool has_more_than_words() {
            at::functorch::functorchTLSAccessor() != nullptr;
 }
 
+/// A thread's current device and stream of each device, of every kind that is here: of a worker too, so that what a node
+/// queues where it was not told is in order with the caller's own work.
+class ThreadDevices {
+public:
+    /// The calling thread's.
+    static ThreadDevices here() {
+        ThreadDevices devices;
+        for (const c10::DeviceType type : device_types) {
+            const auto* guard = live_guard(type);
+            if (guard == nullptr) continue;
+            devices.current_.push_back(guard->getDevice());
+            for (c10::DeviceIndex i = 0; i < static_cast<c10::DeviceIndex>(guard->deviceCount()); ++i) {
+                devices.streams_.push_back(guard->getStream(c10::Device(type, i)));
+            }
+        }
+        return devices;
+    }
+
+    [[nodiscard]] bool are_current() const {
+        return std::all_of(current_.begin(), current_.end(),
+                           [](c10::Device device) { return guard_of(device.type())->getDevice() == device; }) &&
+               std::all_of(streams_.begin(), streams_.end(), [](c10::Stream stream) {
+                   return guard_of(stream.device_type())->getStream(stream.device()) == stream;
+               });
+    }
+
+    /// Makes them the calling thread's. Only what differs is told: to tell a device may wake it up.
+    void install() const {
+        for (const c10::Stream& stream : streams_) {
+            const auto* guard = guard_of(stream.device_type());
+            if (guard->getStream(stream.device()) != stream) guard->exchangeStream(stream);
+        }
+        for (const c10::Device& device : current_) {
+            const auto* guard = guard_of(device.type());
+            if (guard->getDevice() != device) guard->uncheckedSetDevice(device);
+        }
+    }
+
+private:
+    std::vector<c10::Device> current_;
+    std::vector<c10::Stream> streams_;
+};
+
 struct Captured {
     at::ThreadLocalState state;
     StateWords words{};
+    ThreadDevices devices = ThreadDevices::here();
     std::thread::id thread = std::this_thread::get_id();
     bool more = has_more_than_words();
 };
 
 struct Installed {
-    Installed(const Captured& captured, const StateWords& before) : before(before), guard(captured.state) {
+    Installed(const Captured& captured, const StateWords& before)
+        : before(before), devices_before(ThreadDevices::here()), guard(captured.state) {
         // The default dtype belongs to the whole process: another thread may have it changed just now, and what it was
         // when the run began is right for all.
         constexpr std::uint64_t dtype = byte << default_dtype_shift;
@@ -216,10 +262,12 @@ struct Installed {
         StateWords now{};
         read_inherited(now);
         write_inherited(captured.words, now);
+        captured.devices.install();
     }
     ~Installed() {
         guard.reset();
         try {
+            devices_before.install();
             StateWords now{};
             read_inherited(now);
             write_inherited(before, now);
@@ -230,6 +278,7 @@ struct Installed {
     Installed& operator=(const Installed&) = delete;
 
     StateWords before;
+    ThreadDevices devices_before;
     std::optional<at::ThreadLocalStateGuard> guard;
 };
 
@@ -255,7 +304,8 @@ void* engine_state_enter(const void* state) noexcept {
     try {
         StateWords now{};
         read_inherited(now);
-        const bool equal = std::memcmp(now.words, captured.words.words, inherited_words * sizeof(std::uint64_t)) == 0;
+        const bool equal = std::memcmp(now.words, captured.words.words, inherited_words * sizeof(std::uint64_t)) == 0 &&
+                           captured.devices.are_current();
         if (equal && (captured.thread == std::this_thread::get_id() || !(captured.more || has_more_than_words()))) {
             return nullptr;
         }
