@@ -62,7 +62,10 @@ Exit check_command(Args args) {
         return exit;
     }
     for (const Problem& problem : found) report_error(problem.message);
-    if (!found.empty()) return exit;
+    if (!found.empty()) {
+        note_simulated(work);
+        return exit;
+    }
     std::string text = work.simulated != 0 ? simulated_header(work) + "\n" : "";
     text += fmt::format("ok: {} node{}, {} placed{}\n", nodes, nodes == 1 ? "" : "s", placed,
                         here ? ", every device is here" : "");

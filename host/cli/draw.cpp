@@ -17,6 +17,7 @@ Exit draw_command(Args args) {
     require_valid(work);
     if (options.json) {
         // A graph's own JSON: it is a GRAPH again.
+        note_simulated(work);
         write_out(to_json(parse_json(work.wired.graph.to_json()), 2) + "\n");
         leave(Exit::ok);
     }

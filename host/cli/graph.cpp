@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <system_error>
 
+#include "console.h"
 #include "files.h"
 #include "soma/error.h"
 #include "soma/json.h"
@@ -145,6 +146,10 @@ std::string simulated_header(const Work& work) {
         out += fmt::format("{}cuda:{}", i == 0 ? "simulated devices: " : ", ", i);
     }
     return out;
+}
+
+void note_simulated(const Work& work) {
+    if (work.simulated != 0) write_err("somatize: " + simulated_header(work) + "\n");
 }
 
 Value simulated_list(const Work& work) {

@@ -55,6 +55,8 @@ std::string device_label(const Work& work, std::string_view id);
 /// "simulated devices: cuda:0, cuda:1", or empty.
 std::string simulated_header(const Work& work);
 
+/// Says on standard error which devices are simulated, if any: for output that has no other place to say so.
+void note_simulated(const Work& work);
 /// The simulated devices as a list for JSON.
 Value simulated_list(const Work& work);
 

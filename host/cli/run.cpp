@@ -180,7 +180,10 @@ Exit show(const Outcome& outcome, const Work& work, const RunArguments& argument
     }
     if (arguments.graph.json) {
         write_out(json_of(outcome, work));
-    } else if (outcome.failures.empty()) {
+        return outcome.exit;
+    }
+    if (arguments.quiet || !outcome.failures.empty()) note_simulated(work);
+    if (outcome.failures.empty()) {
         std::string text = readable(outcome.result);
         if (!arguments.quiet) text += "\n" + table_of(outcome.nodes, work);
         write_out(text);

@@ -72,11 +72,22 @@ TEST_CASE("under simulation devices says which are simulated") {
 TEST_CASE("every command about a graph says simulated when devices are") {
     for (const std::string command : {"plan", "devices", "draw", "check"}) {
         CHECK(has(somatize({command, seed_graph, "--simulate", "cuda:2"}).out, "simulated"));
-        if (command == "draw") continue; // its JSON is the graph alone
-        const Value out = json(somatize({command, seed_graph, "--simulate", "cuda:2", "--json"}));
+        const Finished done = somatize({command, seed_graph, "--simulate", "cuda:2", "--json"});
+        if (command == "draw") { // its JSON is the graph alone
+            CHECK(done.err == "somatize: simulated devices: cuda:0, cuda:1\n");
+            CHECK(done.out == somatize({command, seed_graph, "--json"}).out);
+            continue;
+        }
+        const Value out = json(done);
         REQUIRE(out.find("simulated") != nullptr);
         CHECK(*out.find("simulated") == Value::list({"cuda:0", "cuda:1"}));
     }
+}
+
+TEST_CASE("a check that finds fault says simulated when devices are") {
+    const Finished done = somatize({"check", "text.tokenize(case=1)", "--simulate", "cuda:1"});
+    CHECK(done.exit == 3);
+    CHECK(done.err.ends_with("somatize: simulated devices: cuda:0\n"));
 }
 
 TEST_CASE("the command line places by id and replaces what the graph says") {

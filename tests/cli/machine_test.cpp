@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program says of the machine it runs on, which only the tensor engine knows.
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "process.h"
 #include "support/catch.h"
@@ -88,10 +90,40 @@ TEST_CASE("the seed graph runs on two devices that this machine has not (simulat
     CHECK(has(done.out, "on cuda:1"));
 }
 
+TEST_CASE("every way to print a run says simulated (simulated)") {
+    const std::string good = R"(nn.relu.on("cuda:0"))";
+    const std::string bad = R"(flow.to.on("cuda:0") >> flow.identity.named("lies").on("cuda:1"))";
+    const auto run = [](const std::string& graph, std::vector<std::string> more) {
+        more.insert(more.begin(), {"run", graph, "--in", R"({"tensor": [1.0, -2.0]})", "--simulate", "cuda:2"});
+        return somatize(more);
+    };
+    const Finished first = run(good, {});
+    if (has(first.err, "cannot simulate")) soma_skip("libtorch has real CUDA here");
+    const std::string note = "simulated devices: cuda:0, cuda:1\n";
+    CHECK(has(first.out, note));
+    CHECK(has(run(good, {"--json"}).out, "\"simulated\""));
+    const Finished quiet = run(good, {"--quiet"});
+    CHECK(quiet.out.starts_with("{\"tensor\": [1, 0], \"dtype\": \"float32\""));
+    CHECK(quiet.err == "somatize: " + note);
+    const Finished failed = run(bad, {});
+    CHECK(failed.exit == 1);
+    CHECK(has(failed.err, "node `lies` failed: it declared `cuda:1` but returned a value on `cuda:0`"));
+    CHECK(has(failed.err, note));
+    CHECK(has(run(bad, {"--json"}).out, "\"simulated\""));
+    const auto each = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"run", good, "--in", R"([{"tensor": [1.0]}, {"tensor": [2.0]}])", "--simulate",
+                                   "cuda:2", "--each"});
+        return somatize(more);
+    };
+    CHECK(has(each({}).out, note));
+    CHECK(has(each({"--json"}).out, "\"simulated\""));
+}
+
 TEST_CASE("a node on a device that is not simulated is refused (simulated)") {
     const Finished done = somatize({"run", seed_graph, "--in", "some text", "--simulate", "cuda:1"});
     if (has(done.err, "cannot simulate")) soma_skip("libtorch has real CUDA here");
     CHECK(done.exit == 3);
     CHECK(has(done.err, "`other`"));
     CHECK_FALSE(has(done.err, "`encoder`"));
+    CHECK(has(done.err, "this machine has 1 simulated `cuda` device, `cuda:0`"));
 }

@@ -2,6 +2,8 @@
 #include "soma/machine.h"
 
 #include <map>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,9 +25,11 @@ std::string why_not(DeviceKind kind, std::uint32_t count) {
     if (!engine.has_backend(static_cast<std::int32_t>(kind))) {
         return fmt::format("{} was built without `{}`", engine.library, to_string(kind));
     }
+    const std::string_view how = kind == DeviceKind::cuda && simulated_cuda() > 0 ? "simulated " : "";
     if (count == 0) return fmt::format("this machine has no `{}` device", to_string(kind));
-    if (count == 1) return fmt::format("this machine has 1 `{0}` device, `{0}:0`", to_string(kind));
-    return fmt::format("this machine has {0} `{1}` devices, `{1}:0` to `{1}:{2}`", count, to_string(kind), count - 1);
+    if (count == 1) return fmt::format("this machine has 1 {0}`{1}` device, `{1}:0`", how, to_string(kind));
+    return fmt::format("this machine has {0} {1}`{2}` devices, `{2}:0` to `{2}:{3}`", count, how, to_string(kind),
+                       count - 1);
 }
 
 } // namespace
