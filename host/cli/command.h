@@ -36,5 +36,6 @@ Exit check_command(Args args);
 Exit nodes_command(Args args);
 Exit inspect_command(Args args);
 Exit new_command(Args args);
+Exit verify_command(Args args);
 
 } // namespace soma::cli

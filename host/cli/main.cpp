@@ -28,6 +28,7 @@ constexpr std::array all_commands{
     Command{"nodes", "list the node types that plugins give", nodes_command},
     Command{"inspect", "say everything about a node type or a plugin", inspect_command},
     Command{"new", "write the project of a new plugin", new_command},
+    Command{"verify", "check that a plugin keeps what it promises", verify_command},
 };
 
 std::string overview() {
