@@ -7,7 +7,11 @@
 #include <soma/sdk/adapter.h>
 #include <soma/sdk/host_check.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
 
 namespace soma::sdk {
 
@@ -46,14 +50,46 @@ public:
         return *this;
     }
 
-    /// The C struct.
-    constexpr soma_plugin_info info() const noexcept { return info_; }
+    /// Called once, after everything of the plugin is gone and before it is unloaded: the place to join its threads. The
+    /// host can still be called, to log for instance. [load] What it throws is logged.
+    constexpr Plugin& shutdown(void (*function)()) noexcept {
+        shutdown_ = function;
+        return *this;
+    }
+    /// A feature of the host that the plugin cannot do without, by its bit (0 to 63) and the name that a user reads when a
+    /// host lacks it. Up to 8 of them; one more does not compile.
+    constexpr Plugin& requires_feature(std::uint32_t bit, std::string_view name) {
+        if (bit > 63) throw std::out_of_range{"a feature's bit is 0 to 63"};
+        if (feature_count_ == most_features) throw std::length_error{"a plugin names up to 8 features"};
+        required_ |= std::uint64_t{1} << bit;
+        features_[feature_count_++] = {sizeof(soma_feature_name), bit, detail::c_string(name)};
+        return *this;
+    }
+
+    /// The C struct. It points into this object.
+    constexpr soma_plugin_info info() const noexcept {
+        soma_plugin_info out = info_;
+        out.feature_name_count = feature_count_;
+        out.feature_names = feature_count_ == 0 ? nullptr : features_;
+        out.feature_name_stride = feature_count_ == 0 ? 0 : sizeof(soma_feature_name);
+        return out;
+    }
     /// The plugin's own extensions, or nullptr.
     constexpr auto extensions() const noexcept { return extensions_; }
+    /// What is called at the end, or nullptr.
+    constexpr auto shutdown() const noexcept { return shutdown_; }
+    /// The bits of the features that it needs.
+    constexpr std::uint64_t required_features() const noexcept { return required_; }
 
 private:
+    static constexpr std::uint32_t most_features = 8;
+
     soma_plugin_info info_{};
     const void*(SOMA_CALL* extensions_)(const char* id) = nullptr;
+    void (*shutdown_)() = nullptr;
+    std::uint64_t required_ = 0;
+    std::uint32_t feature_count_ = 0;
+    soma_feature_name features_[most_features]{};
 };
 
 namespace detail {
@@ -79,13 +115,24 @@ soma_status* SOMA_CALL register_nodes(const soma_api* api, soma_host* host) noex
     }
 }
 
-inline void SOMA_CALL shutdown() noexcept { binding = {}; }
+template <const Plugin& plugin>
+void SOMA_CALL shutdown() noexcept {
+    try {
+        if (plugin.shutdown() != nullptr) plugin.shutdown()();
+    } catch (const std::exception& error) {
+        log(LogLevel::error, std::string{"its shutdown failed: "} + error.what());
+    } catch (...) {
+        log(LogLevel::error, "its shutdown failed");
+    }
+    binding = {};
+}
 
-template <class... Nodes>
-constexpr soma_entry entry(const soma_plugin_info* info, const Plugin& plugin) noexcept {
+template <const Plugin& plugin, class... Nodes>
+constexpr soma_entry entry(const soma_plugin_info* info) noexcept {
     static_assert(sizeof...(Nodes) > 0, "a plugin needs at least one node class");
-    return {SOMA_PLUGIN_MAGIC,         sizeof(soma_entry), SOMA_ABI_MAJOR,     0, SOMA_ABI_MINOR, 0, info,
-            &register_nodes<Nodes...>, &shutdown,          plugin.extensions()};
+    return {SOMA_PLUGIN_MAGIC, sizeof(soma_entry),         SOMA_ABI_MAJOR, 0,
+            SOMA_ABI_MINOR,    plugin.required_features(), info,           &register_nodes<Nodes...>,
+            &shutdown<plugin>, plugin.extensions()};
 }
 
 } // namespace detail
@@ -99,4 +146,4 @@ constexpr soma_entry entry(const soma_plugin_info* info, const Plugin& plugin) n
     constexpr soma_plugin_info soma_sdk_plugin_info = soma_sdk_plugin.info();                                          \
     }                                                                                                                  \
     constexpr soma_entry soma_plugin_entry =                                                                           \
-        ::soma::sdk::detail::entry<__VA_ARGS__>(&soma_sdk_plugin_info, soma_sdk_plugin);
+        ::soma::sdk::detail::entry<soma_sdk_plugin, __VA_ARGS__>(&soma_sdk_plugin_info);
