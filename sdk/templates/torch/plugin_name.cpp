@@ -1,37 +1,14 @@
 // The plugin plugin_name: one node type, plugin_name.scale, written with libtorch itself.
 #include <ATen/ATen.h>
 
-#include <soma/ext/torch.h>
 #include <soma/sdk.h>
+#include <soma/sdk/torch.h>
 
 #include <string>
 
 using namespace soma::sdk;
 
 namespace {
-
-/// The way from the host's values to libtorch's tensors and back.
-class Torch {
-public:
-    Torch() : table_{static_cast<const soma_torch*>(host_extension(SOMA_EXT_TORCH))} {
-        if (table_ == nullptr) throw Error{Code::unimplemented, "this host has no extension " SOMA_EXT_TORCH};
-    }
-    /// The tensor of a value: shared with it, so never to be written to.
-    at::Tensor tensor(const Value& value) const {
-        const void* lent = nullptr;
-        check(table_->tensor_get(host(), value.get(), &lent));
-        return *static_cast<const at::Tensor*>(lent);
-    }
-    /// A value that shares the tensor.
-    Value value(const at::Tensor& tensor) const {
-        soma_value* made = nullptr;
-        check(table_->tensor_make(host(), &tensor, &made));
-        return Value::adopt(made);
-    }
-
-private:
-    const soma_torch* table_;
-};
 
 struct Scale : Node {
     static NodeType describe() {
@@ -50,13 +27,12 @@ struct Scale : Node {
     Value forward(const Ctx& ctx, const Value& input) {
         // Obeying a placement: the input goes to where the node must run. A tensor that is made on the way needs the
         // device said, `at::zeros(sizes, x.options())`, for libtorch's default is the cpu.
-        at::Tensor x = torch_.tensor(input);
+        at::Tensor x = to_torch(input);
         if (const auto device = ctx.device()) x = x.to(at::Device(std::string{*device}));
-        return torch_.value(at::mul(x, by_));
+        return from_torch(at::mul(x, by_));
     }
 
 private:
-    Torch torch_;
     double by_;
 };
 
