@@ -21,7 +21,7 @@ if(count EQUAL 0)
 endif()
 message(STATUS "${count} plugins")
 
-# leaks(NAME CODE REGEX): a library of CODE has to be refused in words that match.
+# leaks(NAME CODE REGEX): a library of CODE has to be refused in words that match, however CMake breaks its lines.
 function(leaks name code regex)
   file(WRITE "${BUILD}/${name}.c" "${code}")
   execute_process(COMMAND "${CC}" -std=c11 -shared -fPIC "${BUILD}/${name}.c" -o "${BUILD}/${name}.soma.so"
@@ -38,4 +38,4 @@ endfunction()
 
 leaks(helper "int soma_plugin_entry; int helper(void); int helper(void) { return 1; }" "helper.*soma_plugin_entry")
 leaks(weak "int soma_plugin_entry; __attribute__((weak)) int inlined(void) { return 1; }" "inlined.*soma_plugin_entry")
-leaks(nothing "static int entry; int* address(void) { return &entry; }" "must export soma_plugin_entry alone.*address")
+leaks(nothing "static int entry; int* address(void) { return &entry; }" "alone;.*address")
