@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
 #include <c10/core/AutogradState.h>
@@ -17,6 +19,12 @@
 #include "compat.h"
 #include "devices.h"
 #include "engine_table.h"
+
+// Of the libraries below libtorch, where it has them. Each sets the number for the calling thread alone.
+extern "C" {
+__attribute__((weak, visibility("default"))) void omp_set_num_threads(int count);
+__attribute__((weak, visibility("default"))) int MKL_Set_Num_Threads_Local(int count);
+}
 
 namespace soma::detail {
 
@@ -243,6 +251,23 @@ private:
     std::vector<c10::Stream> streams_;
 };
 
+/// A node has told libtorch how many threads to use, and with that those that are to come.
+std::atomic<bool> number_was_set{false};
+
+/// Sets how many threads the calling thread's operators may use, and nothing else where that can be. libtorch's own
+/// function also keeps the number for threads to come, empties a cache and starts another thread pool anew, which takes
+/// milliseconds.
+void set_intraop_threads(int count) {
+    static const bool reachable =
+        omp_set_num_threads != nullptr && (!at::hasMKL() || MKL_Set_Num_Threads_Local != nullptr);
+    if (reachable && !number_was_set.load(std::memory_order_relaxed)) {
+        omp_set_num_threads(count);
+        if (MKL_Set_Num_Threads_Local != nullptr) MKL_Set_Num_Threads_Local(count);
+        if (at::get_num_threads() == count) return;
+    }
+    at::set_num_threads(count);
+}
+
 struct Captured {
     at::ThreadLocalState state;
     StateWords words{};
@@ -334,7 +359,10 @@ void engine_state_restore(const StateWords* words) noexcept {
         StateWords now{};
         engine_state_words(&now);
         write_inherited(*words, now);
-        engine_set_intraop_threads(static_cast<std::int32_t>(words->words[threads_word]));
+        if (now.words[threads_word] != words->words[threads_word]) {
+            number_was_set = true;
+            engine_set_intraop_threads(static_cast<std::int32_t>(words->words[threads_word]));
+        }
         write_devices(*words, now);
     } catch (...) {
     }
@@ -361,8 +389,7 @@ std::int32_t engine_intraop_threads() noexcept {
 
 void engine_set_intraop_threads(std::int32_t count) noexcept {
     try {
-        // libtorch empties a cache and sets a number for the whole process even when nothing changes.
-        if (count > 0 && count != at::get_num_threads()) at::set_num_threads(count);
+        if (count > 0 && count != at::get_num_threads()) set_intraop_threads(count);
     } catch (...) {
     }
 }
