@@ -6,6 +6,20 @@
 
 namespace soma::cli {
 
+namespace {
+
+/// The graph with the version of each node's type in it: a file outlives the plugins of today.
+Graph with_versions(const Work& work) {
+    Graph graph = work.wired.graph;
+    for (Graph::Index i = 0; i < graph.size(); ++i) {
+        const Node& node = graph.nodes()[i];
+        if (node.type_version == 0) graph.set_type_version(i, work.catalog.get(node.type)->version);
+    }
+    return graph;
+}
+
+} // namespace
+
 Exit draw_command(Args args) {
     Arguments arguments("draw", "Writes the graph for Graphviz, each node with its device.",
                         "somatize draw 'text.tokenize >> nn.encoder.on(\"cuda:0\")' | dot -Tsvg > graph.svg");
@@ -18,7 +32,7 @@ Exit draw_command(Args args) {
     if (options.json) {
         // A graph's own JSON: it is a GRAPH again.
         note_simulated(work);
-        write_out(to_json(parse_json(work.wired.graph.to_json()), 2) + "\n");
+        write_out(to_json(parse_json(with_versions(work).to_json()), 2) + "\n");
         leave(Exit::ok);
     }
     std::vector<std::string> labels;

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <system_error>
+#include <map>
+#include <stdexcept>
+#include <utility>
 
 #include "console.h"
 #include "files.h"
+#include "soma/detail/node_faults.h"
 #include "soma/error.h"
 #include "soma/json.h"
 
@@ -27,42 +30,76 @@ unsigned parse_simulate(std::string_view text) {
         whole_number(text.substr(prefix.size()), "the number after `--simulate cuda:`", 1, most_simulated));
 }
 
+/// What is wrong is thrown, or put into a list.
+class Faults {
+public:
+    explicit Faults(std::vector<Problem>* found) : found_(found) {}
+
+    [[nodiscard]] bool are_listed() const noexcept { return found_ != nullptr; }
+
+    /// Does `work`, and on with what comes after it if all is listed.
+    template <class Work>
+    void of(Work&& work) {
+        try {
+            work();
+        } catch (const PluginError& error) {
+            if (!are_listed()) throw;
+            found_->push_back({Exit::plugin_refused, error.what()});
+        } catch (const Error& error) {
+            if (!are_listed()) throw;
+            found_->push_back({Exit::not_valid, error.what()});
+        } catch (const SourceError& error) {
+            if (!are_listed()) throw;
+            found_->push_back({Exit::not_valid, error.what()});
+        }
+    }
+
+private:
+    std::vector<Problem>* found_;
+};
+
 /// Places by id: the graph must know the id, else the nearest is offered.
-void place(Wired& wired, std::string_view id, const Device& device, std::string_view said) {
+void place(Wired& wired, std::string_view id, std::string_view device, std::string_view said) {
     try {
         (void)wired.graph.index(id);
-    } catch (const GraphError& error) {
+        wired.placement.place(id, Device::parse(device));
+    } catch (const Error& error) {
         throw PlacementError(fmt::format("{}: {}", said, error.what()));
     }
-    wired.placement.place(id, device);
 }
 
 /// `--placement FILE`: {"id": "device", …}, or what `somatize devices --json` prints, where null is unplaced.
-void place_from_file(Wired& wired, const std::string& file) {
+void place_from_file(Wired& wired, const std::string& file, Faults& faults) {
     std::string text;
     try {
         text = read_file(file);
-    } catch (const std::system_error& failure) {
+    } catch (const std::runtime_error& failure) {
         throw SourceError(fmt::format("{}{}", failure.what(), nearest_file(file, {".json"})));
     }
+    Value devices;
+    bool all = false;
     try {
-        const Value all = parse_json(text);
-        const Value* devices = all.find("devices");
-        if (devices == nullptr || devices->kind() != Kind::dict) {
-            for (const auto& [id, device] : Placement::from_json(text)) place(wired, id, device, file);
-            return;
-        }
-        for (std::size_t i = 0; i < devices->size(); ++i) {
-            const std::string id(devices->key(i));
-            if (devices->at(i).is_none()) continue;
-            place(wired, id, Device::parse(devices->at(i).as_string()), file);
-        }
-    } catch (const PlacementError& error) {
-        // Those of `place` begin with the file already.
-        if (std::string_view(error.what()).starts_with(file)) throw;
-        throw PlacementError(fmt::format("{}: {}", file, error.what()));
+        devices = parse_json(text);
+        const Value* inside = devices.find("devices");
+        all = inside != nullptr && inside->kind() == Kind::dict;
+        if (all) devices = Value(*inside);
+        // An id alone, or none: it says itself what is wrong with the whole.
+        if (devices.kind() != Kind::dict) (void)Placement::from_json(text);
     } catch (const Error& error) {
         throw PlacementError(fmt::format("{}: {}", file, error.what()));
+    }
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        const std::string id(devices.key(i));
+        const Value& device = devices.at(i);
+        if (all && device.is_none()) continue;
+        const std::string said = fmt::format("{}: `{}`", file, id);
+        faults.of([&] {
+            if (device.kind() != Kind::string) {
+                throw PlacementError(fmt::format(R"({}: a device is a text such as "cuda:0", not {})", said,
+                                                 to_string(device.kind())));
+            }
+            place(wired, id, device.as_string(), said);
+        });
     }
 }
 
@@ -71,13 +108,45 @@ void place_from_option(Wired& wired, const std::string& text) {
     if (equals == std::string::npos || equals == 0) {
         throw UsageError(fmt::format("--place wants ID=DEVICE, such as `encoder=cuda:0`, not `{}`", text));
     }
-    const std::string said = fmt::format("--place {}", text);
-    try {
-        place(wired, std::string_view(text).substr(0, equals), Device::parse(std::string_view(text).substr(equals + 1)),
-              said);
-    } catch (const DeviceError& error) {
-        throw PlacementError(fmt::format("{}: {}", said, error.what()));
+    place(wired, std::string_view(text).substr(0, equals), std::string_view(text).substr(equals + 1),
+          fmt::format("--place {}", text));
+}
+
+Work load(const GraphOptions& options, bool warn, std::vector<Problem>* found) {
+    Work work;
+    Faults faults(found);
+    if (options.simulate) work.simulated = parse_simulate(*options.simulate);
+    // Graph and placement first: they cost least, and what is wrong with them is no plugin's matter.
+    bool read = false;
+    faults.of([&] {
+        work.source = Source::read(options.graph);
+        std::vector<detail::WireFault> wrong;
+        work.located = work.source.located({}, found == nullptr ? nullptr : &wrong);
+        for (detail::WireFault& fault : wrong) found->push_back({Exit::not_valid, std::move(fault.message)});
+        read = work.source.form == Source::Form::json || work.graph().size() > 0;
+    });
+    // Of nodes nobody knows there is nothing to say.
+    Wired& wired = work.located.wired;
+    if (read && options.placement) faults.of([&] { place_from_file(wired, *options.placement, faults); });
+    for (const std::string& text : options.place) {
+        if (read) faults.of([&] { place_from_option(wired, text); });
     }
+    std::vector<std::string> refused;
+    work.catalog = load_plugins(options.plugins, found == nullptr ? nullptr : &refused);
+    for (std::string& text : refused) found->push_back({Exit::plugin_refused, std::move(text)});
+    if (warn) warn_of_refusals(work.catalog);
+    return work;
+}
+
+/// Of what is wrong with the wire text, by where it is; with the types known, so that a name that is none is told in the
+/// language's words.
+std::map<std::size_t, std::string> faults_of_text(const Work& work) {
+    std::map<std::size_t, std::string> out;
+    if (work.source.form == Source::Form::json) return out;
+    std::vector<detail::WireFault> wrong;
+    (void)work.source.located(work.catalog.types(), &wrong);
+    for (detail::WireFault& fault : wrong) out.try_emplace(fault.offset, std::move(fault.message));
+    return out;
 }
 
 } // namespace
@@ -91,29 +160,41 @@ void GraphOptions::declare(Arguments& arguments) {
     arguments.flag("--json", "print JSON, for programs", json);
 }
 
-Work load(const GraphOptions& options, bool warn) {
-    Work work;
-    if (options.simulate) work.simulated = parse_simulate(*options.simulate);
-    // Graph and placement first: they cost least, and what is wrong with them is no plugin's matter.
-    work.source = Source::read(options.graph);
-    work.wired = work.source.wired();
-    if (options.placement) place_from_file(work.wired, *options.placement);
-    for (const std::string& text : options.place) place_from_option(work.wired, text);
-    work.catalog = load_plugins(options.plugins);
-    if (warn) warn_of_refusals(work.catalog);
+Work load(const GraphOptions& options, bool warn) { return load(options, warn, nullptr); }
+
+Work load(const GraphOptions& options, std::vector<Problem>& found) {
+    Work work = load(options, true, &found);
+    // What the text is wrong about itself is told already.
+    for (Problem& problem : problems(work)) {
+        const auto same = [&problem](const Problem& other) { return other.message == problem.message; };
+        if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(problem));
+    }
     return work;
 }
 
 std::vector<Problem> problems(const Work& work) {
     std::vector<Problem> out;
-    for (const Node& node : work.wired.graph.nodes()) {
+    std::optional<std::map<std::size_t, std::string>> in_text;
+    for (Graph::Index i = 0; i < work.graph().size(); ++i) {
+        const Node& node = work.graph().nodes()[i];
+        if (const auto type = work.catalog.find(node.type)) {
+            for (const std::string& fault : detail::node_faults(node, *type)) {
+                out.push_back({Exit::not_valid, work.source.at(work.located, i, fault)});
+            }
+            continue;
+        }
         try {
-            const auto type = work.catalog.get(node.type);
-            (void)type->checked_config(node.config, node.id);
+            (void)work.catalog.get(node.type);
         } catch (const GraphError& error) {
-            const bool refused =
-                work.catalog.find(node.type) == nullptr && work.catalog.refused_provider(node.type) != nullptr;
-            out.push_back({refused ? Exit::plugin_refused : Exit::not_valid, error.what()});
+            const bool refused = work.catalog.refused_provider(node.type) != nullptr;
+            std::string message = work.source.at(work.located, i, error.what());
+            if (!refused) {
+                if (!in_text) in_text = faults_of_text(work);
+                const auto better =
+                    i < work.located.offsets.size() ? in_text->find(work.located.offsets[i]) : in_text->end();
+                if (better != in_text->end()) message = better->second;
+            }
+            out.push_back({refused ? Exit::plugin_refused : Exit::not_valid, std::move(message)});
         }
     }
     return out;
@@ -125,15 +206,17 @@ void require_valid(const Work& work) {
     const auto refused = std::find_if(found.begin(), found.end(),
                                       [](const Problem& problem) { return problem.exit == Exit::plugin_refused; });
     if (refused != found.end()) throw PluginError(refused->message);
-    // Read once more with the types known: an unknown one is then shown in its line.
-    if (work.source.form == Source::Form::wire) (void)work.source.wired(work.catalog.types());
     std::string message = found.front().message;
-    if (found.size() > 1) message += fmt::format(" (`somatize check` lists {} more)", found.size() - 1);
+    if (found.size() > 1) {
+        // The line that the text is shown in comes after.
+        message.insert(std::min(message.find('\n'), message.size()),
+                       fmt::format(" (`somatize check` lists {} more)", found.size() - 1));
+    }
     throw GraphError(message);
 }
 
 std::string device_label(const Work& work, std::string_view id) {
-    const auto device = work.wired.placement.of(id);
+    const auto device = work.placement().of(id);
     if (!device) return "unplaced";
     const bool simulated =
         device->kind() == DeviceKind::cuda && static_cast<unsigned>(device->index()) < work.simulated;

@@ -171,8 +171,22 @@ TEST_CASE("what draw prints as JSON is a graph that the program reads") {
     write_file(file, drawn.out);
     CHECK(somatize({"plan", file}).out == somatize({"plan", seed_graph}).out);
     CHECK(somatize({"draw", file, "--json"}).out == drawn.out);
+    CHECK(*soma::parse_json(drawn.out).find("nodes")->at(0).find("version") == Value(1));
     write_file(file, R"({"nodes": [{"id": "a"}]})");
     invalid({"plan", file}, file + ": ");
+}
+
+TEST_CASE("a graph made for a newer version of a node type is refused before anything runs") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "graph.json").string();
+    write_file(file, R"({"nodes": [{"id": "a", "type": "probe.echo", "version": 1},
+                                   {"id": "b", "type": "probe.echo", "version": 7}], "edges": [["a", "b"]]})");
+    const std::string why =
+        "node `b` wants version 7 of `probe.echo`, but plugin `probe` gives version 1: update the plugin";
+    invalid({"check", file}, why);
+    invalid({"run", file, "--in", "x"}, why);
+    write_file(file, R"({"nodes": [{"id": "a", "type": "probe.echo", "version": 1}], "edges": []})");
+    CHECK(somatize({"check", file}).exit == 0);
 }
 
 TEST_CASE("a graph with a cycle is refused and the cycle is shown") {
