@@ -5,6 +5,9 @@
 folder=$1 source=$2 program=$3 cc=$4 cxx=$5
 flags="-fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -I$source/abi/include -I$source/sdk/include"
 flags="$flags -Wl,--version-script=$source/cmake/somatize-plugin.map -Wl,--no-undefined"
+exports_its_entry_alone() {
+    [ "$(nm -D --defined-only --format=posix "$1" | cut -d ' ' -f 1)" = soma_plugin_entry ]
+}
 ran=0 failed=0
 for plugin in "$folder"/*.c "$folder"/*.cpp; do
     [ -e "$plugin" ] || continue
@@ -14,7 +17,8 @@ for plugin in "$folder"/*.c "$folder"/*.cpp; do
     *) compile="$cxx -std=c++17" ;;
     esac
     # shellcheck disable=SC2086 # the flags are words
-    if ! $compile $flags "$plugin" -o "${plugin%.*}.soma.so" || ! "$program" inspect "${plugin%.*}.soma.so"; then
+    if ! $compile $flags "$plugin" -o "${plugin%.*}.soma.so" || ! "$program" inspect "${plugin%.*}.soma.so" ||
+        ! exports_its_entry_alone "${plugin%.*}.soma.so"; then
         echo "FAILED: $(basename "$plugin")"
         failed=$((failed + 1))
     fi
