@@ -27,11 +27,6 @@ std::vector<std::string> split_names(std::string_view names) {
 
 constexpr std::size_t help_entry = 0;
 
-std::string too_many(const std::string& argument) {
-    return fmt::format("`{}` is one argument too many; an expression with blanks in it wants quotes around it",
-                       argument);
-}
-
 } // namespace
 
 Arguments::Arguments(std::string_view command, std::string_view about, std::string_view example)
@@ -197,6 +192,19 @@ void Arguments::take(const Given& given, std::span<const std::string> positional
     if (!positionals.empty()) throw UsageError(too_many(positionals.front()));
 }
 
+std::string Arguments::too_many(const std::string& argument) const {
+    std::string takes;
+    for (const Entry& entry : entries_) {
+        if (!entry.positional) continue;
+        if (entry.names == "GRAPH") {
+            return fmt::format("`{}` is one argument too many; an expression with blanks in it wants quotes around it",
+                               argument);
+        }
+        takes += (takes.empty() ? " " : " and ") + entry.names;
+    }
+    return fmt::format("`{}` is one argument too many: `{}` takes one{}", argument, command_, takes);
+}
+
 std::string Arguments::help() const {
     std::string usage = fmt::format("somatize {}", command_);
     Table positionals;
@@ -233,7 +241,9 @@ double seconds(std::string_view text, std::string_view what) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     // A year is as good as no limit, and fits nanoseconds.
     if (error != std::errc{} || end != text.data() + text.size() || !(number > 0) || number > 31'536'000) {
-        throw UsageError(fmt::format("{} wants a number of seconds greater than 0, such as 2.5, not `{}`", what, text));
+        throw UsageError(fmt::format("{} wants a number of seconds greater than 0 and up to 31536000, a year, such as "
+                                     "2.5, not `{}`",
+                                     what, text));
     }
     return number;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -66,6 +66,7 @@ private:
         return static_cast<std::size_t>(&entry - entries_.data());
     }
     void take(const Given& given, std::span<const std::string> positionals) const;
+    [[nodiscard]] std::string too_many(const std::string& argument) const;
     /// The value of an option that has none attached: the next word, which it takes.
     static std::string_view value_after(std::string_view name, const Entry& entry, Args& rest);
     /// "--name", "--name=value".
@@ -82,7 +83,7 @@ private:
 
 /// A whole number from `least` to `greatest`; `what` names it in the error: "`--jobs`".
 std::uint64_t whole_number(std::string_view text, std::string_view what, std::uint64_t least, std::uint64_t greatest);
-/// A number of seconds greater than 0.
+/// A number of seconds greater than 0 and up to a year.
 double seconds(std::string_view text, std::string_view what);
 
 } // namespace soma::cli

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "console.h"
 #include "graph.h"
+#include "soma/detail/missing.h"
 #include "soma/error.h"
 #include "soma/json.h"
 #include "soma/machine.h"
@@ -13,22 +14,18 @@ namespace soma::cli {
 
 namespace {
 
-/// All that is wrong, short of running.
-std::vector<Problem> find_problems(const Work& work, bool here) {
-    std::vector<Problem> found = problems(work);
+/// What only the whole graph shows, and with `here` what this machine lacks.
+void find_more(const Work& work, bool here, std::vector<Problem>& found) {
     try {
-        (void)compile(work.wired.graph);
+        (void)compile(work.graph());
     } catch (const GraphError& error) {
         found.push_back({Exit::not_valid, error.what()});
     }
-    if (!here) return found;
-    try {
-        if (work.simulated != 0) simulate_cuda(work.simulated);
-        preflight(work.wired.placement);
-    } catch (const PlacementError& error) {
-        found.push_back({Exit::not_valid, error.what()});
+    if (!here) return;
+    if (work.simulated != 0) simulate_cuda(work.simulated);
+    if (auto missing = detail::missing_devices(work.placement())) {
+        found.push_back({Exit::not_valid, std::move(*missing)});
     }
-    return found;
 }
 
 } // namespace
@@ -42,14 +39,15 @@ Exit check_command(Args args) {
     arguments.flag("--here", "also that this machine has the devices", here);
     if (!arguments.parse(args)) return Exit::ok;
 
-    const Work work = load(options);
-    const std::vector<Problem> found = find_problems(work, here);
+    std::vector<Problem> found;
+    const Work work = load(options, found);
+    find_more(work, here, found);
     Exit exit = Exit::ok;
     for (const Problem& problem : found) {
         if (exit != Exit::plugin_refused) exit = problem.exit;
     }
-    const std::size_t nodes = work.wired.graph.size();
-    const std::size_t placed = work.wired.placement.size();
+    const std::size_t nodes = work.graph().size();
+    const std::size_t placed = work.placement().size();
     if (options.json) {
         std::vector<Value> messages;
         for (const Problem& problem : found) messages.emplace_back(problem.message);

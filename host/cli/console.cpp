@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "console.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -10,6 +12,8 @@
 #include <fmt/format.h>
 #include <string>
 #include <unistd.h>
+
+#include "table.h"
 
 namespace soma::cli {
 
@@ -28,7 +32,24 @@ int write_all(int file, std::string_view text) noexcept {
     return 0;
 }
 
+// What runs at the end of the program can be told nothing but through globals.
+std::atomic<bool> exit_is_forbidden{false};
+
+extern "C" void soma_cli_at_exit() {
+    if (!exit_is_forbidden) return;
+    write_err("somatize: error: a plugin ended the program with `exit`, so nothing comes of what was under way\n");
+    leave(Exit::run_failed);
+}
+
 } // namespace
+
+void forbid_exit() {
+    if (exit_is_forbidden.exchange(true)) return;
+    (void)std::atexit(soma_cli_at_exit);
+    (void)std::at_quick_exit(soma_cli_at_exit);
+}
+
+void allow_exit() noexcept { exit_is_forbidden = false; }
 
 void prepare_console() noexcept {
     // Opening gives the lowest number that is free: the closed one, as the ones below it are taken by then.
@@ -48,14 +69,12 @@ void write_out(std::string_view text) {
 
 void write_err(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }
 
-void report_error(std::string_view message) { write_err(fmt::format("somatize: error: {}\n", message)); }
+void report_error(std::string_view message) { write_err(fmt::format("somatize: error: {}\n", printable(message))); }
 
 void report_warning(std::string_view message) {
     std::string line = fmt::format("somatize: warning: {}", message);
-    for (char& character : line) {
-        if (character == '\n') character = ' ';
-    }
-    write_err(line + "\n");
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    write_err(printable(line) + "\n");
 }
 
 void leave(Exit exit) noexcept {

@@ -23,7 +23,7 @@ void write_out(std::string_view text);
 /// Writes to standard error, as far as it goes.
 void write_err(std::string_view text) noexcept;
 
-/// "somatize: error: …" on standard error.
+/// "somatize: error: …" on standard error; what would drive a terminal is escaped.
 void report_error(std::string_view message);
 /// "somatize: warning: …" on standard error, as one line.
 void report_warning(std::string_view message);
@@ -31,6 +31,12 @@ void report_warning(std::string_view message);
 /// Ends the program here and now, for a command that has said all it has to say and made no node. Nothing is unloaded and
 /// nothing freed: the system does that anyway, and faster.
 [[noreturn]] void leave(Exit exit) noexcept;
+
+/// From here on the program is not for plugins to end: `exit` called by one is told as an error and ends it with
+/// `Exit::run_failed`.
+void forbid_exit();
+/// The program has done all it was to do: `exit` is its own again.
+void allow_exit() noexcept;
 
 /// Whether a person watches standard error.
 [[nodiscard]] bool stderr_is_terminal() noexcept;

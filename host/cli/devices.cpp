@@ -18,8 +18,8 @@ Exit devices_command(Args args) {
     require_valid(work);
     if (options.json) {
         std::vector<std::pair<std::string, Value>> devices;
-        for (const Node& node : work.wired.graph.nodes()) {
-            const auto device = work.wired.placement.of(node.id);
+        for (const Node& node : work.graph().nodes()) {
+            const auto device = work.placement().of(node.id);
             devices.emplace_back(node.id, device ? Value(device->str()) : Value());
         }
         std::vector<std::pair<std::string, Value>> out{{"devices", Value::dict(std::move(devices))}};
@@ -28,7 +28,7 @@ Exit devices_command(Args args) {
         leave(Exit::ok);
     }
     Table table;
-    for (const Node& node : work.wired.graph.nodes()) table.row({node.id, device_label(work, node.id)});
+    for (const Node& node : work.graph().nodes()) table.row({node.id, device_label(work, node.id)});
     std::string text = table.str();
     if (work.simulated != 0) text.insert(0, simulated_header(work) + "\n\n");
     write_out(text);

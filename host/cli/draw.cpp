@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "command.h"
 #include "console.h"
 #include "graph.h"
-#include "soma/json.h"
+#include "table.h"
 
 namespace soma::cli {
 
@@ -10,7 +12,7 @@ namespace {
 
 /// The graph with the version of each node's type in it: a file outlives the plugins of today.
 Graph with_versions(const Work& work) {
-    Graph graph = work.wired.graph;
+    Graph graph = work.graph();
     for (Graph::Index i = 0; i < graph.size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (node.type_version == 0) graph.set_type_version(i, work.catalog.get(node.type)->version);
@@ -32,14 +34,20 @@ Exit draw_command(Args args) {
     if (options.json) {
         // A graph's own JSON: it is a GRAPH again.
         note_simulated(work);
-        write_out(to_json(parse_json(with_versions(work).to_json()), 2) + "\n");
+        write_out(indented(with_versions(work).to_json()) + "\n");
+        if (work.placement().size() != 0) {
+            report_warning(fmt::format(
+                "{} placed, which a graph's JSON does not say; `somatize devices --json` prints "
+                "what `--placement` reads back",
+                work.placement().size() == 1 ? "1 node is" : fmt::format("{} nodes are", work.placement().size())));
+        }
         leave(Exit::ok);
     }
     std::vector<std::string> labels;
-    for (const Node& node : work.wired.graph.nodes()) {
-        labels.push_back(work.wired.placement.of(node.id) ? device_label(work, node.id) : std::string());
+    for (const Node& node : work.graph().nodes()) {
+        labels.push_back(work.placement().of(node.id) ? device_label(work, node.id) : std::string());
     }
-    std::string text = work.wired.graph.to_dot(labels);
+    std::string text = work.graph().to_dot(labels);
     if (!text.empty() && text.back() != '\n') text += '\n';
     if (work.simulated != 0) text.insert(0, "// " + simulated_header(work) + "\n");
     write_out(text);

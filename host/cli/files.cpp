@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <system_error>
 #include <unistd.h>
 #include <vector>
@@ -20,15 +24,19 @@ namespace {
     throw std::system_error(errno, std::generic_category(), fmt::format("cannot read {}", name));
 }
 
-std::string read_all(int file, const std::string& name) {
+std::string read_all(int file, const std::string& name, std::size_t most) {
+    refuse_device(file, name);
     std::string out;
     std::size_t size = 0;
     for (;;) {
-        if (out.size() - size < 4096) out.resize(out.size() * 2 + 65536);
+        if (out.size() - size < 4096) out.resize(std::min(out.size() * 2, most) + 65536);
         const auto got = read(file, out.data() + size, out.size() - size);
         if (got == 0) break;
         if (got > 0) {
             size += static_cast<std::size_t>(got);
+            if (size > most) {
+                throw std::runtime_error(fmt::format("{} is too large: more than {} MiB", name, most >> 20U));
+            }
         } else if (errno != EINTR) {
             fail(name);
         }
@@ -53,14 +61,22 @@ private:
 
 } // namespace
 
-std::string read_file(const fs::path& file) {
+void refuse_device(int file, const std::string& name) {
+    struct stat about {};
+    if (fstat(file, &about) != 0) return;
+    const bool device = S_ISBLK(about.st_mode) || S_ISCHR(about.st_mode);
+    if (!device || isatty(file) == 1 || about.st_rdev == makedev(1, 3)) return;
+    throw std::runtime_error(fmt::format("{} is a device, not a file", name));
+}
+
+std::string read_file(const fs::path& file, std::size_t most) {
     const std::string name = fmt::format("`{}`", file.string());
     const File opened(file);
     if (opened.number() < 0) fail(name);
-    return read_all(opened.number(), name);
+    return read_all(opened.number(), name, most);
 }
 
-std::string read_standard_input() { return read_all(STDIN_FILENO, "standard input"); }
+std::string read_standard_input(std::size_t most) { return read_all(STDIN_FILENO, "standard input", most); }
 
 std::string nearest_file(const fs::path& file, std::initializer_list<std::string_view> endings) {
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");

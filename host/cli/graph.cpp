@@ -95,8 +95,8 @@ void place_from_file(Wired& wired, const std::string& file, Faults& faults) {
         const std::string said = fmt::format("{}: `{}`", file, id);
         faults.of([&] {
             if (device.kind() != Kind::string) {
-                throw PlacementError(fmt::format(R"({}: a device is a text such as "cuda:0", not {})", said,
-                                                 to_string(device.kind())));
+                throw PlacementError(
+                    fmt::format(R"({}: a device is a text such as "cuda:0", not {})", said, to_string(device.kind())));
             }
             place(wired, id, device.as_string(), said);
         });
@@ -115,14 +115,17 @@ void place_from_option(Wired& wired, const std::string& text) {
 Work load(const GraphOptions& options, bool warn, std::vector<Problem>* found) {
     Work work;
     Faults faults(found);
-    if (options.simulate) work.simulated = parse_simulate(*options.simulate);
+    work.simulated = simulated_devices(options);
     // Graph and placement first: they cost least, and what is wrong with them is no plugin's matter.
     bool read = false;
     faults.of([&] {
         work.source = Source::read(options.graph);
         std::vector<detail::WireFault> wrong;
         work.located = work.source.located({}, found == nullptr ? nullptr : &wrong);
-        for (detail::WireFault& fault : wrong) found->push_back({Exit::not_valid, std::move(fault.message)});
+        for (detail::WireFault& fault : wrong) {
+            work.told.push_back(fault.offset);
+            found->push_back({Exit::not_valid, std::move(fault.message)});
+        }
         read = work.source.form == Source::Form::json || work.graph().size() > 0;
     });
     // Of nodes nobody knows there is nothing to say.
@@ -160,15 +163,15 @@ void GraphOptions::declare(Arguments& arguments) {
     arguments.flag("--json", "print JSON, for programs", json);
 }
 
+unsigned simulated_devices(const GraphOptions& options) {
+    return options.simulate ? parse_simulate(*options.simulate) : 0;
+}
+
 Work load(const GraphOptions& options, bool warn) { return load(options, warn, nullptr); }
 
 Work load(const GraphOptions& options, std::vector<Problem>& found) {
     Work work = load(options, true, &found);
-    // What the text is wrong about itself is told already.
-    for (Problem& problem : problems(work)) {
-        const auto same = [&problem](const Problem& other) { return other.message == problem.message; };
-        if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(problem));
-    }
+    for (Problem& problem : problems(work)) found.push_back(std::move(problem));
     return work;
 }
 
@@ -183,6 +186,8 @@ std::vector<Problem> problems(const Work& work) {
             }
             continue;
         }
+        const std::size_t offset = i < work.located.offsets.size() ? work.located.offsets[i] : std::string::npos;
+        if (std::find(work.told.begin(), work.told.end(), offset) != work.told.end()) continue;
         try {
             (void)work.catalog.get(node.type);
         } catch (const GraphError& error) {
@@ -190,8 +195,7 @@ std::vector<Problem> problems(const Work& work) {
             std::string message = work.source.at(work.located, i, error.what());
             if (!refused) {
                 if (!in_text) in_text = faults_of_text(work);
-                const auto better =
-                    i < work.located.offsets.size() ? in_text->find(work.located.offsets[i]) : in_text->end();
+                const auto better = in_text->find(offset);
                 if (better != in_text->end()) message = better->second;
             }
             out.push_back({refused ? Exit::plugin_refused : Exit::not_valid, std::move(message)});

@@ -34,14 +34,23 @@ struct Problem {
 /// A graph with its plugins and where its nodes are to run.
 struct Work {
     Source source;
-    Wired wired;
+    detail::Located located;
     Catalog catalog;
-    unsigned simulated = 0; ///< devices `cuda:0` … asked for with --simulate
+    unsigned simulated = 0;        ///< devices `cuda:0` … asked for with --simulate
+    std::vector<std::size_t> told; ///< where the text has something wrong that was told when it was read
+
+    [[nodiscard]] const Graph& graph() const noexcept { return located.wired.graph; }
+    [[nodiscard]] const Placement& placement() const noexcept { return located.wired.placement; }
 };
+
+/// How many devices `--simulate` asks for; throws `UsageError`.
+unsigned simulated_devices(const GraphOptions& options);
 
 /// Reads graph, placement and plugins. Throws for what keeps it from being read; unknown types and wrong configurations
 /// are `problems()`.
 Work load(const GraphOptions& options, bool warn = true);
+/// The same, with all that would be thrown, but for `UsageError`, and all of `problems()` put into `found` instead.
+Work load(const GraphOptions& options, std::vector<Problem>& found);
 
 /// Everything wrong with the nodes, in their order.
 std::vector<Problem> problems(const Work& work);

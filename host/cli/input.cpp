@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 #include <span>
-#include <system_error>
+#include <stdexcept>
 
 #include "arguments.h"
 #include "files.h"
@@ -25,30 +25,30 @@ Value text_or_json(const std::string& text, const std::string& said) {
         return tensors_from_json(value);
     } catch (const ValueError& error) {
         throw UsageError(fmt::format("{}: {}", said, error.what()));
+    } catch (const DeviceError& error) {
+        throw UsageError(fmt::format("{}: {}", said, error.what()));
     }
 }
 
 std::string read(const std::string& name) {
     try {
-        return name == "-" ? read_standard_input() : read_file(name);
-    } catch (const std::system_error& failure) {
+        return name == "-" ? read_standard_input(most_of_an_input) : read_file(name, most_of_an_input);
+    } catch (const std::runtime_error& failure) {
         throw UsageError(fmt::format("--in @{}: {}", name, failure.what()));
     }
 }
 
 } // namespace
 
-Value value_of(const std::string& text, const std::string& said) {
-    try {
-        return text_or_json(text, said);
-    } catch (const ValueError& error) {
-        throw UsageError(fmt::format("{}: {}; `--in @FILE` reads bytes from a file", said, error.what()));
-    }
-}
-
 Value read_input(const std::string& argument) {
-    if (!argument.starts_with('@')) return value_of(argument, "--in");
     if (argument.starts_with("@@")) return argument.substr(1);
+    if (!argument.starts_with('@')) {
+        try {
+            return text_or_json(argument, "--in");
+        } catch (const ValueError& error) {
+            throw UsageError(fmt::format("--in: {}; `--in @FILE` reads bytes from a file", error.what()));
+        }
+    }
     const std::string held = read(argument.substr(1));
     try {
         return text_or_json(held, fmt::format("--in {}", argument));

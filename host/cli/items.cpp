@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 #include <memory>
 #include <poll.h>
+#include <stdexcept>
 #include <unistd.h>
 
 #include "arguments.h"
+#include "files.h"
 #include "input.h"
 #include "interrupt.h"
+#include "soma/error.h"
 
 namespace soma::cli {
 
@@ -22,9 +25,13 @@ class Lines {
 public:
     /// `name` as in `--in @name`; "-" is standard input.
     explicit Lines(std::string name) : name_(std::move(name)) {
-        if (name_ == "-") return;
-        file_ = open(name_.c_str(), O_RDONLY | O_CLOEXEC);
+        if (name_ != "-") file_ = open(name_.c_str(), O_RDONLY | O_CLOEXEC);
         if (file_ < 0) fail();
+        try {
+            refuse_device(file_, name_ == "-" ? "standard input" : fmt::format("`{}`", name_));
+        } catch (const std::runtime_error& device) {
+            throw UsageError(fmt::format("--in @{}: {}", name_, device.what()));
+        }
     }
     /// Lines of `text`.
     Lines(std::string name, std::string text) : name_(std::move(name)), held_(std::move(text)), ended_(true) {}
@@ -37,7 +44,8 @@ public:
     std::optional<std::string> next() {
         for (;;) {
             if (const auto end = held_.find('\n', looked_at_); end != std::string::npos) {
-                std::string line = held_.substr(begin_, end - begin_);
+                const bool two = end > begin_ && held_[end - 1] == '\r';
+                std::string line = held_.substr(begin_, end - begin_ - (two ? 1 : 0));
                 begin_ = looked_at_ = end + 1;
                 return line;
             }
@@ -62,6 +70,10 @@ private:
         begin_ = 0;
         constexpr std::size_t piece = 65536;
         const std::size_t size = held_.size();
+        if (size > most_of_an_input) {
+            throw UsageError(
+                fmt::format("--in @{}: a line is too long: more than {} MiB", name_, most_of_an_input >> 20U));
+        }
         for (;;) {
             // Looks up now and then, for a pipe may never say anything again.
             struct pollfd ready {
@@ -101,9 +113,9 @@ Items each_item(const std::string& argument) {
         throw UsageError(fmt::format("--each wants `--in` to be a list, not {}; `--lines` runs the lines of a text",
                                      to_string(list.kind())));
     }
-    return [list, next = std::size_t{0}]() mutable -> std::optional<Value> {
+    return [list, next = std::size_t{0}]() mutable -> std::optional<Item> {
         if (next == list.size() || Interrupt::came()) return std::nullopt;
-        return list.at(next++);
+        return Item{list.at(next++), {}};
     };
 }
 
@@ -111,11 +123,15 @@ Items line_items(const std::string& argument) {
     const bool file = argument.starts_with('@') && !argument.starts_with("@@");
     const auto lines = file ? std::make_shared<Lines>(argument.substr(1))
                             : std::make_shared<Lines>("", argument.substr(argument.starts_with('@') ? 1 : 0));
-    return [lines, number = std::size_t{0}]() mutable -> std::optional<Value> {
+    return [lines]() -> std::optional<Item> {
         if (Interrupt::came()) return std::nullopt;
         const std::optional<std::string> line = lines->next();
         if (!line) return std::nullopt;
-        return value_of(*line, fmt::format("line {} of the input", ++number));
+        try {
+            return Item{*line, {}};
+        } catch (const ValueError& error) {
+            return Item{{}, error.what()};
+        }
     };
 }
 

@@ -124,6 +124,8 @@ Exit run(Args args) {
 
 int main(int argc, char** argv) {
     soma::cli::prepare_console();
-    return static_cast<int>(
-        soma::cli::run({const_cast<const char* const*>(argv) + 1, static_cast<std::size_t>(std::max(argc - 1, 0))}));
+    const soma::cli::Exit exit =
+        soma::cli::run({const_cast<const char* const*>(argv) + 1, static_cast<std::size_t>(std::max(argc - 1, 0))});
+    soma::cli::allow_exit();
+    return static_cast<int>(exit);
 }

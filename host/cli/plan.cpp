@@ -7,6 +7,7 @@
 #include "console.h"
 #include "graph.h"
 #include "soma/json.h"
+#include "table.h"
 
 namespace soma::cli {
 
@@ -19,12 +20,12 @@ Exit plan_command(Args args) {
 
     const Work work = load(options);
     require_valid(work);
-    const Plan plan = compile(work.wired.graph);
+    const Plan plan = compile(work.graph());
     if (options.json) {
-        std::vector<std::pair<std::string, Value>> out{{"plan", parse_json(plan.to_json())},
-                                                       {"width", static_cast<std::int64_t>(plan.width())}};
-        if (work.simulated != 0) out.emplace_back("simulated", simulated_list(work));
-        write_out(to_json(Value::dict(std::move(out)), 2) + "\n");
+        // As text: a plan may nest deeper than JSON is read.
+        std::string out = fmt::format(R"({{"plan": {}, "width": {})", plan.to_json(), plan.width());
+        if (work.simulated != 0) out += fmt::format(R"(, "simulated": {})", to_json(simulated_list(work)));
+        write_out(indented(out + "}") + "\n");
         leave(Exit::ok);
     }
     std::string text = plan.str();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <system_error>
@@ -8,6 +9,7 @@
 #include "console.h"
 #include "files.h"
 #include "soma/error.h"
+#include "soma/log.h"
 
 namespace soma::cli {
 
@@ -17,7 +19,8 @@ void PluginOptions::declare(Arguments& arguments) {
     arguments.repeated("--plugins", "DIR", "look for plugins here first; a plugin's file will do as well", paths);
 }
 
-Catalog load_plugins(const PluginOptions& options) {
+Catalog load_plugins(const PluginOptions& options, std::vector<std::string>* refused) {
+    forbid_exit();
     std::vector<fs::path> first;
     for (const std::string& path : options.paths) {
         std::error_code error;
@@ -31,25 +34,34 @@ Catalog load_plugins(const PluginOptions& options) {
     for (std::size_t i = 0; const fs::path& path : plugin_search_path(first)) {
         const bool named = i++ < first.size();
         std::error_code error;
-        if (named && !fs::is_directory(path, error)) {
-            catalog.load_file(path);
-            continue;
-        }
         try {
-            catalog.load_directory(path);
+            if (named && !fs::is_directory(path, error)) {
+                catalog.load_file(path);
+            } else {
+                catalog.load_directory(path);
+            }
         } catch (const PluginError& failure) {
-            if (named) throw;
-            report_warning(failure.what());
+            if (named && refused == nullptr) throw;
+            if (named) {
+                refused->emplace_back(failure.what());
+            } else if (log_level() <= LogLevel::warning) {
+                report_warning(failure.what());
+            }
         }
     }
     return catalog;
 }
 
-void warn_of_refusals(const Catalog& catalog) {
+std::string refusal_text(const Refusal& refusal) {
+    const std::string file = refusal.path.string();
+    if (refusal.reason.find(file) != std::string::npos) return refusal.reason;
+    return fmt::format("plugin `{}` was refused: {}", file, refusal.reason);
+}
+
+void warn_of_refusals(const Catalog& catalog, std::span<const Refusal* const> told) {
+    if (log_level() > LogLevel::warning) return;
     for (const Refusal& refusal : catalog.refusals()) {
-        const std::string file = refusal.path.string();
-        const bool told = refusal.reason.find(file) != std::string::npos;
-        report_warning(told ? refusal.reason : fmt::format("plugin `{}` was refused: {}", file, refusal.reason));
+        if (std::find(told.begin(), told.end(), &refusal) == told.end()) report_warning(refusal_text(refusal));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,14 @@ struct PluginOptions {
     void declare(Arguments& arguments);
 };
 
-/// Loads everything on the search path. A file that was named itself and is refused throws `PluginError`, a path that is
-/// not there `UsageError`; every other refusal is kept in the catalog.
-Catalog load_plugins(const PluginOptions& options);
+/// Loads everything on the search path. A file that was named itself and is refused throws `PluginError`, or is told of in
+/// `refused`, if given; a path that is not there throws `UsageError`; every other refusal is kept in the catalog.
+Catalog load_plugins(const PluginOptions& options, std::vector<std::string>* refused = nullptr);
 
-/// One warning a refused file.
-void warn_of_refusals(const Catalog& catalog);
+/// "plugin `a.soma.so` was refused: …".
+std::string refusal_text(const Refusal& refusal);
+/// One warning a refused file, unless SOMATIZE_LOG wants none. The files in `told` are left out: more is said of them.
+void warn_of_refusals(const Catalog& catalog, std::span<const Refusal* const> told = {});
 
 /// "no plugins were found in a, b": for when there are none to show.
 std::string nothing_found(const PluginOptions& options);

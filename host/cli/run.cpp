@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <deque>
 #include <exception>
 #include <fmt/format.h>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "command.h"
 #include "console.h"
@@ -61,6 +64,35 @@ struct Outcome {
     Exit exit = Exit::ok;
 };
 
+/// Items that cannot be run. They are met where items are taken and told of where results are, in their turn.
+class PassedOver {
+public:
+    /// One that can be run.
+    void run() {
+        const std::lock_guard lock(mutex_);
+        ++run_;
+    }
+    void add(std::string why) {
+        const std::lock_guard lock(mutex_);
+        items_.emplace_back(run_, std::move(why));
+    }
+    /// Takes out those with fewer than so many others before them.
+    std::vector<std::string> before(std::size_t others) {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::string> out;
+        while (!items_.empty() && items_.front().first < others) {
+            out.push_back(std::move(items_.front().second));
+            items_.pop_front();
+        }
+        return out;
+    }
+
+private:
+    std::mutex mutex_;
+    std::size_t run_ = 0;
+    std::deque<std::pair<std::size_t, std::string>> items_;
+};
+
 /// A pipeline with everything that its runs have in common.
 class Runner {
 public:
@@ -90,17 +122,32 @@ public:
     /// Runs every item, several at once; `show` gets what came of each, in their order. The worst of their exits.
     Exit run_many(const Items& items, std::size_t in_flight, const std::function<void(std::size_t, Outcome)>& show) {
         Exit worst = Exit::ok;
+        std::size_t shown = 0;
+        const auto show_failed = [&](std::string why) {
+            Outcome outcome;
+            outcome.exit = worst = exit_of_failure();
+            outcome.failures.push_back(std::move(why));
+            show(shown++, std::move(outcome));
+        };
+        PassedOver passed_over;
         const Interrupt interrupt([this] { pipeline_.cancel(); });
         const auto done = [&](ItemResult item) {
+            for (std::string& why : passed_over.before(item.index + 1)) show_failed(std::move(why));
+            if (item.error) return show_failed(text_of(item.error));
             Outcome outcome;
             outcome.result = std::move(item.result);
-            if (item.error) {
-                outcome.exit = worst = exit_of_failure();
-                outcome.failures.push_back(text_of(item.error));
-            }
-            show(item.index, std::move(outcome));
+            show(shown++, std::move(outcome));
         };
-        pipeline_.run_many(items, done, {.in_flight = in_flight, .run = options_});
+        const auto next = [&]() -> std::optional<Value> {
+            for (;;) {
+                std::optional<Item> item = items();
+                if (!item) return std::nullopt;
+                if (item->fault.empty()) return passed_over.run(), std::move(item->value);
+                passed_over.add(std::move(item->fault));
+            }
+        };
+        pipeline_.run_many(next, done, {.in_flight = in_flight, .run = options_});
+        for (std::string& why : passed_over.before(SIZE_MAX)) show_failed(std::move(why));
         return Interrupt::came() ? Interrupt::exit() : worst;
     }
 
@@ -191,12 +238,22 @@ Exit show(const Outcome& outcome, const Work& work, const RunArguments& argument
     return outcome.exit;
 }
 
-/// One line an item, so that lines and items stay in step: text as it is, everything else as JSON, nothing for a failure.
+/// One line an item, so that lines and items stay in step: text as it is but for line breaks, everything else as JSON,
+/// nothing for a failure.
+std::string without_breaks(std::string_view text) {
+    std::string out;
+    for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+        out.append(text.substr(0, end)).append("\\n");
+        text.remove_prefix(end + 1);
+    }
+    return out.append(text);
+}
+
 std::string line_of(std::size_t index, const Outcome& outcome, const Work& work, bool json) {
     if (!json) {
         if (!outcome.failures.empty()) return "\n";
         const Value& result = outcome.result;
-        return (result.kind() == Kind::string ? one_line(result.as_string()) : to_json(result)) + "\n";
+        return (result.kind() == Kind::string ? without_breaks(result.as_string()) : to_json(result)) + "\n";
     }
     std::vector<std::pair<std::string, Value>> out{{"item", index}};
     add_result(out, outcome);
@@ -208,11 +265,25 @@ Exit run_items(Runner& runner, const Work& work, const RunArguments& arguments) 
     const Items items = arguments.each ? each_item(*arguments.in) : line_items(*arguments.in);
     const std::size_t in_flight = arguments.in_flight ? whole_number(*arguments.in_flight, "--in-flight", 1, 4096) : 2;
     const bool json = arguments.graph.json;
-    if (work.simulated != 0 && !json) write_out(simulated_header(work) + "\n");
+    if (!json) note_simulated(work); // standard output is the results', a line each
     return runner.run_many(items, in_flight, [&](std::size_t index, const Outcome& outcome) {
         for (const std::string& failure : outcome.failures) report_error(fmt::format("item {}: {}", index, failure));
         write_out(line_of(index, outcome, work, json));
     });
+}
+
+Exit run_graph(const RunArguments& given, bool many, const PipelineOptions& pipeline_options, RunOptions run_options,
+               Work& work) {
+    work = load(given.graph, !given.quiet);
+    require_valid(work);
+    if (work.simulated != 0) simulate_cuda(work.simulated);
+    const Value input = given.in && !many ? read_input(*given.in) : Value();
+    // Before any node is made: what is made already goes where it is placed.
+    preflight(work.placement());
+
+    Runner runner(Pipeline(work.graph(), work.catalog, work.placement(), pipeline_options), std::move(run_options),
+                  !given.quiet && stderr_is_terminal());
+    return many ? run_items(runner, work, given) : show(runner.run(input), work, given);
 }
 
 } // namespace
@@ -242,16 +313,21 @@ Exit run_command(Args args) {
             std::chrono::duration<double>(seconds(*given.timeout, "--timeout")));
     }
 
-    Work work = load(given.graph, !given.quiet);
-    require_valid(work);
-    if (work.simulated != 0) simulate_cuda(work.simulated);
-    const Value input = given.in && !many ? read_input(*given.in) : Value();
-    // Before any node is made: what is made already goes where it is placed.
-    preflight(work.wired.placement);
-
-    Runner runner(Pipeline(work.wired.graph, work.catalog, work.wired.placement, pipeline_options),
-                  std::move(run_options), !given.quiet && stderr_is_terminal());
-    return many ? run_items(runner, work, given) : show(runner.run(input), work, given);
+    Work work;
+    work.simulated = simulated_devices(given.graph);
+    try {
+        return run_graph(given, many, pipeline_options, std::move(run_options), work);
+    } catch (const UsageError&) {
+        throw;
+    } catch (const OutputError&) {
+        throw;
+    } catch (const std::exception& error) {
+        // Nothing has run: what runs and fails is no exception any more.
+        Outcome outcome;
+        outcome.failures.emplace_back(error.what());
+        if (given.graph.json && !many) write_out(json_of(outcome, work));
+        throw;
+    }
 }
 
 } // namespace soma::cli

@@ -4,7 +4,9 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "soma/detail/located.h"
 #include "soma/wire.h"
 
 namespace soma::cli {
@@ -25,7 +27,11 @@ struct Source {
     /// Finds out which it is and reads it. Throws `SourceError`.
     static Source read(const std::string& argument);
     /// What it says. With `known_types` an unknown type is an error that shows the place. Throws `GraphError`.
-    [[nodiscard]] Wired wired(std::span<const std::string> known_types = {}) const;
+    /// Given `faults`, everything that reading can go on after is put there instead.
+    [[nodiscard]] detail::Located located(std::span<const std::string> known_types = {},
+                                          std::vector<detail::WireFault>* faults = nullptr) const;
+    /// A message about a node, with its place in wire text.
+    [[nodiscard]] std::string at(const detail::Located& located, Graph::Index node, const std::string& message) const;
 };
 
 } // namespace soma::cli

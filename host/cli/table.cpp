@@ -48,15 +48,15 @@ std::size_t display_width(std::string_view text) noexcept {
     return width;
 }
 
-std::string one_line(std::string_view text) {
+namespace {
+
+std::string escaped(std::string_view text, bool breaks_and_tabs) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte == '\n') {
-            out += "\\n";
-        } else if (byte == '\t') {
-            out += "\\t";
+        if (byte == '\n' || byte == '\t') {
+            out += !breaks_and_tabs ? std::string(1, text[i]) : byte == '\n' ? "\\n" : "\\t";
         } else if (byte < 0x20U || byte == 0x7fU) {
             out += fmt::format("\\x{:02x}", byte);
         } else if (byte == 0xc2U && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0U) {
@@ -64,6 +64,56 @@ std::string one_line(std::string_view text) {
             out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
         } else {
             out += text[i];
+        }
+    }
+    return out;
+}
+
+} // namespace
+
+std::string one_line(std::string_view text) { return escaped(text, true); }
+
+std::string printable(std::string_view text) { return escaped(text, false); }
+
+std::string indented(std::string_view json) {
+    std::string out;
+    out.reserve(2 * json.size());
+    std::size_t depth = 0;
+    bool text = false;
+    const auto new_line = [&] {
+        out += '\n';
+        out.append(2 * depth, ' ');
+    };
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (text || c == '"') {
+            out += c;
+            if (c == '\\') {
+                out += json[++i];
+            } else if (c == '"') {
+                text = !text;
+            }
+        } else if (c == '{' || c == '[') {
+            out += c;
+            const std::size_t next = json.find_first_not_of(" \n", i + 1);
+            if (json[next] == '}' || json[next] == ']') {
+                out += json[next];
+                i = next;
+                continue;
+            }
+            ++depth;
+            new_line();
+        } else if (c == '}' || c == ']') {
+            --depth;
+            new_line();
+            out += c;
+        } else if (c == ',') {
+            out += c;
+            new_line();
+        } else if (c == ':') {
+            out += ": ";
+        } else if (c != ' ' && c != '\n') {
+            out += c;
         }
     }
     return out;

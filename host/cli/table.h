@@ -33,6 +33,13 @@ private:
 /// `text` as one line without control characters: "\n", "\t", "\x1b" and their like are written so.
 std::string one_line(std::string_view text);
 
+/// `text` without control characters other than line breaks and tabs, which messages have.
+std::string printable(std::string_view text);
+
+/// JSON text on one line, indented by two blanks a level, as `to_json` does it. However deep it nests: reading it back may
+/// not go as deep.
+std::string indented(std::string_view json);
+
 /// Columns of a terminal that UTF-8 text takes: none for combining marks, two for East Asian wide characters.
 std::size_t display_width(std::string_view text) noexcept;
 

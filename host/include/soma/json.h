@@ -13,9 +13,9 @@ namespace soma {
 /// `ValueError` with line and column; a key given twice is an error, and so is nesting deeper than 1000 levels.
 SOMA_API Value parse_json(std::string_view text);
 
-/// The value with every dict that has the key "tensor" made a tensor, the way `to_json` writes one: {"tensor": nested list,
-/// "dtype": …, "device": …}, the last two optional. Throws `ValueError` for one that is malformed. Loads the tensor engine
-/// when there is such a dict.
+/// The value with every dict that has the key "tensor" made a tensor, the last two optional in {"tensor": nested list,
+/// "dtype": …, "device": …}, and every {"bytes": base64} bytes: the way `to_json` writes them. Throws `ValueError` for one
+/// that is malformed, `DeviceError` for a device that is not here. Loads the tensor engine when there is a tensor.
 SOMA_API Value tensors_from_json(const Value& value);
 
 /// Writes a value as JSON. `indent` < 0 writes one line. A float always reads back as the same float; NaN and infinities

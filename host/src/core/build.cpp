@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/build.h"
 #include "core/expression.h"
 #include "core/names.h"
 #include "core/topology.h"
@@ -73,11 +75,19 @@ public:
         for (const Entry& node : nodes_) {
             if (node.device) wired.placement.place(node.id, *node.device);
         }
-        for (const Graph::Edge& edge : edges_) wired.graph.connect(edge.from, edge.to);
-        // Where no piece is used twice every edge leads forward.
-        if (shared_) detail::check_acyclic(wired.graph);
+        connect(wired.graph);
         return wired;
     }
+
+    /// Where in the text each node is.
+    [[nodiscard]] std::vector<std::size_t> offsets() const {
+        std::vector<std::size_t> out;
+        out.reserve(nodes_.size());
+        for (const Entry& node : nodes_) out.push_back(node.expression->offset);
+        return out;
+    }
+    /// Where in the text that is which was thrown about, or `Expression::no_offset`.
+    [[nodiscard]] std::size_t fault() const noexcept { return fault_; }
 
 private:
     struct Entry {
@@ -131,6 +141,7 @@ private:
             std::string& id = entry(*e.leaf).id;
             const std::string& given = detail::as_named(e).id;
             if (!id.empty() && id != given) {
+                fault_ = e.offset;
                 throw GraphError(
                     fmt::format("one node is named both `{}` and `{}`; a copy of a wire is the same node, so "
                                 "make a second node if two are meant",
@@ -146,15 +157,34 @@ private:
         collect_ends(pair.first->tail, false, from_);
         collect_ends(pair.second->head, true, to_);
         if (from_.size() > (most_edges - edges_.size()) / to_.size()) {
+            fault_ = pair.offset;
             throw GraphError(
                 fmt::format("`>>` between {} nodes and {} nodes makes more edges than the {} a graph can have",
                             from_.size(), to_.size(), most_edges));
         }
+        if (pair.offset != Expression::no_offset) operators_.push_back({edges_.size(), pair.offset});
         numbered_.clear();
         for (const Expression* one : from_) numbered_.push_back(numbers_[one]);
         for (const Expression* one : to_) {
             const Index to = numbers_[one];
             for (const Index from : numbered_) edges_.push_back({from, to});
+        }
+    }
+
+    void connect(Graph& graph) {
+        std::size_t at = 0;
+        try {
+            for (; at < edges_.size(); ++at) graph.connect(edges_[at].from, edges_[at].to);
+            // Where no piece is used twice every edge leads forward.
+            if (shared_) detail::check_acyclic(graph);
+        } catch (const detail::CycleError& error) {
+            fault_ = nodes_[error.node()].expression->offset;
+            throw;
+        } catch (const GraphError&) {
+            const auto after = std::find_if(operators_.begin(), operators_.end(),
+                                            [at](const Operator& one) { return one.first_edge > at; });
+            if (after != operators_.begin()) fault_ = std::prev(after)->offset;
+            throw;
         }
     }
 
@@ -198,6 +228,7 @@ private:
         for (const Expression* one : otherwise) {
             if (inside.contains(one)) continue;
             Entry& node = entry(*one);
+            fault_ = on.offset;
             throw GraphError(
                 fmt::format("{} is placed on both `{}` and `{}`; a piece used twice is the same nodes, so place "
                             "it once",
@@ -270,6 +301,7 @@ private:
         for (Entry& node : nodes_) {
             if (node.id.empty()) node.id = node.expression->binding;
             if (!node.id.empty() && !taken.insert(node.id).second) {
+                fault_ = node.expression->offset;
                 throw GraphError(fmt::format("two nodes are named `{}`; an id belongs to one node", node.id));
             }
         }
@@ -300,6 +332,12 @@ private:
     std::vector<Graph::Edge> edges_;
     std::unordered_map<const Expression*, Device> walked_for_;
     bool shared_ = false; // some piece was met twice
+    struct Operator {
+        std::size_t first_edge; // of those it makes
+        std::uint32_t offset;
+    };
+    std::vector<Operator> operators_; // those written in text
+    std::size_t fault_ = Expression::no_offset;
     // Kept for their memory.
     std::vector<const Expression*> todo_;
     std::vector<const Expression*> from_;
@@ -310,5 +348,17 @@ private:
 } // namespace
 
 Wired build(const Wire& wire) { return Builder(wire).build(); }
+
+Wired detail::build(const Wire& wire, std::vector<std::size_t>& offsets, std::size_t& fault) {
+    Builder builder(wire);
+    try {
+        Wired wired = builder.build();
+        offsets = builder.offsets();
+        return wired;
+    } catch (const GraphError&) {
+        fault = builder.fault();
+        throw;
+    }
+}
 
 } // namespace soma

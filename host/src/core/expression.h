@@ -23,7 +23,12 @@ struct Wire::Expression {
         named,  ///< NamedExpression
     };
 
+    /// Of what did not come from text.
+    static constexpr std::uint32_t no_offset = 0xffffffff;
+
     Form form;
+    /// Where in the text it is: the name of a node, the operator between two pieces, what `.on()` and `.named()` are given.
+    std::uint32_t offset = no_offset;
     /// Where edges into, and out of, this piece are found without walking it: a node, or a `beside` of several.
     const Expression* head;
     const Expression* tail;

@@ -120,7 +120,7 @@ private:
         }
         text += graph.nodes()[cycle[i]].id + " -> ";
     }
-    throw GraphError(fmt::format("the graph has a cycle: {}{}", text, graph.nodes()[cycle.front()].id));
+    throw CycleError(fmt::format("the graph has a cycle: {}{}", text, graph.nodes()[cycle.front()].id), cycle.front());
 }
 
 } // namespace

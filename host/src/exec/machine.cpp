@@ -4,11 +4,14 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "soma/detail/engine.h"
+#include "soma/detail/missing.h"
 #include "soma/error.h"
 
 namespace soma {
@@ -44,22 +47,34 @@ std::vector<Device> visible_devices(DeviceKind kind) {
     return devices;
 }
 
-void preflight(const Placement& placement) {
+std::optional<std::string> detail::why_missing(Device device) {
+    const std::uint32_t count = count_of(device.kind());
+    if (static_cast<std::uint32_t>(device.index()) < count) return std::nullopt;
+    return why_not(device.kind(), count);
+}
+
+std::optional<std::string> detail::missing_devices(const Placement& placement) {
     std::vector<std::string> missing;
     std::map<DeviceKind, std::string> reasons;
     for (const auto& [id, device] : placement) {
-        const std::uint32_t count = count_of(device.kind());
-        if (static_cast<std::uint32_t>(device.index()) < count) continue;
+        auto why = why_missing(device);
+        if (!why) continue;
         missing.push_back(fmt::format("`{}` on `{}`", id, device.str()));
-        reasons.try_emplace(device.kind(), why_not(device.kind(), count));
+        reasons.try_emplace(device.kind(), std::move(*why));
     }
-    if (missing.empty()) return;
+    if (missing.empty()) return std::nullopt;
     std::string text = missing.size() == 1
                            ? "1 node is placed on a device that is not here: "
                            : fmt::format("{} nodes are placed on devices that are not here: ", missing.size());
     text += fmt::format("{}.", fmt::join(missing, ", "));
     for (const auto& [kind, reason] : reasons) text += ' ' + reason + '.';
-    throw PlacementError(text + " Place them elsewhere; nothing was run");
+    return text + (missing.size() == 1 ? " Place it elsewhere" : " Place them elsewhere");
+}
+
+void preflight(const Placement& placement) {
+    if (const auto missing = detail::missing_devices(placement)) {
+        throw PlacementError(*missing + "; nothing was run");
+    }
 }
 
 } // namespace soma

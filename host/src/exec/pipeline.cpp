@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "plugin/config_check.h"
+#include "soma/detail/located.h"
 #include "soma/error.h"
-#include "soma/language.h"
 #include "soma/machine.h"
 #include "soma/suggest.h"
 
@@ -35,12 +36,7 @@ std::vector<std::shared_ptr<Instance>> instantiate(const Graph& graph, const Cat
     configs.reserve(graph.size());
     for (const Node& node : graph.nodes()) {
         types.push_back(catalog.get(node.type));
-        if (node.type_version > types.back()->version) {
-            throw GraphError(fmt::format("node `{}` wants version {} of `{}`, but plugin `{}` gives version {}: update "
-                                         "the plugin",
-                                         node.id, node.type_version, node.type, types.back()->plugin->name,
-                                         types.back()->version));
-        }
+        if (const auto old = detail::too_old(node, *types.back())) throw GraphError(*old);
         configs.push_back(types.back()->checked_config(node.config, node.id));
     }
     std::vector<std::shared_ptr<Instance>> instances;
@@ -58,7 +54,9 @@ struct Pipeline::Impl {
     Impl(Graph g, const Catalog& c, const Placement& placement, const PipelineOptions& options)
         : catalog(c), graph(std::move(g)),
           executor(compile(graph), instantiate(graph, catalog, checked(graph, placement), options.seed), placement,
-                   thread_driver(options.jobs)) {}
+                   thread_driver(options.jobs)) {
+        say_versions();
+    }
 
     static const Placement& checked(const Graph& graph, const Placement& placement) {
         for (const auto& [id, device] : placement) require(graph, id);
@@ -70,6 +68,15 @@ struct Pipeline::Impl {
         std::vector<std::string> ids;
         for (const Node& node : graph.nodes()) ids.push_back(node.id);
         throw PlacementError(fmt::format("no node `{}` to be placed{}", id, did_you_mean(id, ids)));
+    }
+
+    // A graph that is kept says which versions of its types it was run with.
+    void say_versions() {
+        const auto instances = executor.instances();
+        for (std::size_t i = 0; i < graph.size(); ++i) {
+            if (graph.nodes()[i].type_version != 0) continue;
+            graph.set_type_version(static_cast<Graph::Index>(i), instances[i]->type().version);
+        }
     }
 
     [[nodiscard]] std::vector<State> state(bool parameters_only) const {
@@ -152,7 +159,8 @@ Pipeline somatize(const Wire& wire, const Catalog& catalog, const PipelineOption
 
 Pipeline somatize(std::string_view text, const Catalog& catalog, const PipelineOptions& options) {
     const std::vector<std::string> types = catalog.types();
-    return somatize(parse_wire(text, {}, types), catalog, options);
+    Wired wired = detail::read_wire(text, {}, types).wired;
+    return {std::move(wired.graph), catalog, std::move(wired.placement), options};
 }
 
 } // namespace soma

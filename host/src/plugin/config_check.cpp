@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/quote.h"
+#include "soma/detail/node_faults.h"
 #include "soma/error.h"
 #include "soma/json.h"
+#include "soma/plugin.h"
 #include "soma/suggest.h"
 
 namespace soma {
@@ -58,6 +62,15 @@ std::string bound(double number) {
 std::optional<Value> detail::fit(const ConfigField& field, const Value& value, std::string& why) {
     Value fitting = value;
     if (field.kind == Kind::real && value.kind() == Kind::integer) fitting = Value(value.as_float());
+    if (field.kind == Kind::integer && value.kind() == Kind::real && std::abs(value.as_float()) >= 0x1p63) {
+        why = fmt::format("{} is too large: an int is at most {}", summary(value),
+                          std::numeric_limits<std::int64_t>::max());
+        if (value.as_float() < 0) {
+            why = fmt::format("{} is too small: an int is at least {}", summary(value),
+                              std::numeric_limits<std::int64_t>::min());
+        }
+        return std::nullopt;
+    }
     if (field.kind && fitting.kind() != *field.kind) {
         why = fmt::format("expected {}, {}", to_string(*field.kind), got(value));
         return std::nullopt;
@@ -83,43 +96,72 @@ std::optional<Value> detail::fit(const ConfigField& field, const Value& value, s
     return fitting;
 }
 
-Value NodeType::checked_config(const Value& given, std::string_view node) const {
+namespace {
+
+// The configuration with what is missing filled in, and everything wrong with it.
+struct Checked {
+    std::vector<std::pair<std::string, Value>> config;
+    std::vector<std::string> faults;
+};
+
+Checked check(const NodeType& type, const Value& given, std::string_view node) {
+    Checked out;
+    const auto wrong = [&](std::string why) { out.faults.push_back(fmt::format("node `{}`: {}", node, why)); };
     if (!given.is_none() && given.kind() != Kind::dict) {
-        throw GraphError(fmt::format("node `{}`: the configuration of `{}` is a {}, expected a dict", node, name,
-                                     to_string(given.kind())));
+        wrong(fmt::format("the configuration of `{}` is a {}, expected a dict", type.name, to_string(given.kind())));
+        return out;
     }
+    std::vector<std::string> names;
+    for (const ConfigField& field : type.config) names.push_back(field.name);
     for (std::size_t i = 0; i < given.size(); ++i) {
         const std::string_view key = given.key(i);
-        const auto named = [&](const ConfigField& field) { return field.name == key; };
-        if (std::any_of(config.begin(), config.end(), named)) continue;
-        std::vector<std::string> names;
-        for (const ConfigField& field : config) names.push_back(field.name);
-        if (names.empty()) {
-            throw GraphError(
-                fmt::format("node `{}`: `{}` takes no configuration, but `{}` was given", node, name, key));
-        }
-        throw GraphError(fmt::format("node `{}`: `{}` has no configuration field `{}`{}; it has `{}`", node, name, key,
-                                     did_you_mean(key, names), fmt::join(names, "`, `")));
+        if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+        wrong(names.empty()
+                  ? fmt::format("`{}` takes no configuration, but {} was given", type.name, detail::quoted(key))
+                  : fmt::format("`{}` has no configuration field {}{}; it has `{}`", type.name, detail::quoted(key),
+                                did_you_mean(key, names), fmt::join(names, "`, `")));
     }
-    std::vector<std::pair<std::string, Value>> checked;
-    checked.reserve(config.size());
-    for (const ConfigField& field : config) {
+    out.config.reserve(type.config.size());
+    for (const ConfigField& field : type.config) {
         const Value* value = given.find(field.name);
         if (value == nullptr && field.required) {
-            throw GraphError(fmt::format("node `{}`: `{}` needs `{}`, which was not given{}{}", node, name, field.name,
-                                         field.doc.empty() ? "" : ": ", field.doc));
+            wrong(fmt::format("`{}` needs `{}`, which was not given{}{}", type.name, field.name,
+                              field.doc.empty() ? "" : ": ", field.doc));
+            continue;
         }
         const bool left_out = value == nullptr || (value->is_none() && !field.required && !field.default_value);
         if (left_out) {
-            checked.emplace_back(field.name, field.default_value.value_or(Value()));
+            out.config.emplace_back(field.name, field.default_value.value_or(Value()));
             continue;
         }
         std::string why;
-        std::optional<Value> fitting = detail::fit(field, *value, why);
-        if (!fitting) throw GraphError(fmt::format("node `{}`: `{}` of `{}`: {}", node, field.name, name, why));
-        checked.emplace_back(field.name, std::move(*fitting));
+        if (std::optional<Value> fitting = detail::fit(field, *value, why)) {
+            out.config.emplace_back(field.name, std::move(*fitting));
+        } else {
+            wrong(fmt::format("`{}` of `{}`: {}", field.name, type.name, why));
+        }
     }
-    return Value::dict(std::move(checked));
+    return out;
+}
+
+} // namespace
+
+Value NodeType::checked_config(const Value& given, std::string_view node) const {
+    Checked checked = check(*this, given, node);
+    if (!checked.faults.empty()) throw GraphError(checked.faults.front());
+    return Value::dict(std::move(checked.config));
+}
+
+std::optional<std::string> detail::too_old(const Node& node, const NodeType& type) {
+    if (node.type_version <= type.version) return std::nullopt;
+    return fmt::format("node `{}` wants version {} of `{}`, but plugin `{}` gives version {}: update the plugin",
+                       node.id, node.type_version, node.type, type.plugin->name, type.version);
+}
+
+std::vector<std::string> detail::node_faults(const Node& node, const NodeType& type) {
+    std::vector<std::string> faults = check(type, node.config, node.id).faults;
+    if (auto old = too_old(node, type)) faults.insert(faults.begin(), std::move(*old));
+    return faults;
 }
 
 } // namespace soma

@@ -182,16 +182,25 @@ private:
             *element++ = value.as_bool() ? 1 : 0;
         } else if (value.kind() == Kind::integer) {
             check_range(value.as_int());
+            check_finite(static_cast<double>(value.as_int()));
             *element++ = static_cast<Element>(value.as_int());
         } else {
             check_whole(value.as_float());
+            check_finite(value.as_float());
             *element++ = static_cast<Element>(value.as_float());
         }
     }
 
     void set_bounds(c10::ScalarType type) {
         const Dtype& dtype = *find_dtype(static_cast<int>(type));
+        name_ = dtype.name;
         whole_ = c10::isIntegralType(type, /*includeBool=*/true);
+        switch (type) {
+        case c10::ScalarType::Float: overflow_ = rounds_to_infinity(128, 24); break;
+        case c10::ScalarType::Half: overflow_ = rounds_to_infinity(16, 11); break;
+        case c10::ScalarType::BFloat16: overflow_ = rounds_to_infinity(128, 8); break;
+        default: break;
+        }
         if (!whole_) return;
         constexpr unsigned all_bits = 64;
         const bool is_signed = dtype.dl.code == 0;
@@ -202,7 +211,17 @@ private:
         highest_ = bits == all_bits ? std::numeric_limits<std::int64_t>::max()
                    : is_signed      ? (std::int64_t{1} << (bits - 1)) - 1
                                     : (std::int64_t{1} << bits) - 1;
-        name_ = dtype.name;
+    }
+
+    // The least number that a float of so many significant bits, all below 2^exponent, rounds to infinity.
+    static double rounds_to_infinity(int exponent, int digits) {
+        return std::ldexp(1.0, exponent) - std::ldexp(1.0, exponent - digits - 1);
+    }
+
+    void check_finite(double number) const {
+        if (overflow_ == 0 || !std::isfinite(number) || std::abs(number) < overflow_) return;
+        throw Failure(SOMA_OUT_OF_RANGE,
+                      fmt::format("{} is {}, which does not fit {}", path_text(path_), number, name_));
     }
 
     void check_range(std::int64_t number) const {
@@ -230,6 +249,7 @@ private:
     bool whole_ = false; // the tensor is to hold ints within the bounds
     std::int64_t lowest_ = 0;
     std::int64_t highest_ = 0;
+    double overflow_ = 0; // from there on, either way, it is finite no more; 0: it never is
     const char* name_ = "";
 };
 

@@ -43,13 +43,15 @@ struct Situation {
     std::string last_token;        ///< what it is; empty at the start of a statement
     std::vector<std::size_t> open; ///< where the parentheses are that are still open
     std::size_t arguments_of = 0;  ///< where the name of the node is whose arguments are read
+    bool method_like = false;      ///< what stands before the last point of that name is a node, so the rest is no type
     std::string keyword;           ///< of the argument that is read
 };
 
 /// Throws the `SyntaxError` that says what stands at `offset` instead, and what was most likely meant.
 [[noreturn]] void explain(const Source& source, Expected expected, std::size_t offset, const Situation& situation);
 
-/// Throws one about a name such as `nn.bag.om` whose last part looks like a method; returns when it does not.
-void explain_method_in_name(const Source& source, std::size_t offset, std::size_t length);
+/// Throws one about a name such as `nn.bag.om` whose last part looks like a method, or must be meant as one because what
+/// stands before it is a node (`of_node`); returns else.
+void explain_method_in_name(const Source& source, std::size_t offset, std::size_t length, bool of_node);
 
 } // namespace soma::language

@@ -9,6 +9,8 @@
 
 #include "core/names.h"
 #include "core/quote.h"
+#include "soma/device.h"
+#include "soma/error.h"
 #include "soma/suggest.h"
 
 namespace soma::language {
@@ -59,6 +61,17 @@ std::string_view bare_text(std::string_view rest) {
     std::size_t end = rest.size();
     for (const std::string_view other : odd_quotes) end = std::min(end, rest.find(other));
     return rest.substr(0, end);
+}
+
+// `.on("cpu")`: a method and what follows it, with no space between.
+std::string in_one(std::string_view method, std::string_view rest) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    std::string_view text = rest.starts_with("(") ? rest.substr(1) : "";
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    const std::size_t end = text.starts_with("\"") ? text.find_first_of("\"\\\n", 1) : std::string_view::npos;
+    const bool closed = end != std::string_view::npos && text[end] == '"';
+    if (closed) return fmt::format(".{}({})", method, text.substr(0, end + 1));
+    return fmt::format(".{}(\"{}\")", method, method == "on" ? "cuda:0" : "encoder");
 }
 
 class Explanation {
@@ -187,7 +200,9 @@ private:
         return std::string(take_while(rest, [](char c) { return is_word(c) || c == '.'; }));
     }
 
-    void method_in_name() const { explain_method_in_name(source_, situation_.arguments_of, called().size()); }
+    void method_in_name() const {
+        explain_method_in_name(source_, situation_.arguments_of, called().size(), situation_.method_like);
+    }
 
     [[noreturn]] void keyword(bool next) const {
         if (rest_.empty()) not_closed();
@@ -365,6 +380,9 @@ private:
 
     [[noreturn]] void method() const {
         const std::string_view word = take_while(rest_, is_word);
+        if (word == "on" || word == "named") {
+            fail(fmt::format("`.{}` is written without a space: {}", word, in_one(word, rest_.substr(word.size()))));
+        }
         if (word.empty()) {
             if (at_line_end(rest_)) fail("nothing follows the `.`");
             unexpected("`.on(…)` or `.named(…)` is wanted after the point");
@@ -374,16 +392,29 @@ private:
                          meant ? fmt::format(" (did you mean `.{}`?)", *meant) : "; there are `.on` and `.named`"));
     }
 
+    // The device that was meant, as far as that can be told: a number is cuda's.
+    static std::string device_like(const std::string& text, std::string_view example) {
+        for (const std::string& tried : {text, "cuda:" + text}) {
+            try {
+                return Device::parse(tried).str();
+            } catch (const DeviceError&) {
+            }
+        }
+        return std::string(example);
+    }
+
     [[noreturn]] void method_text(std::string_view method, std::string_view example, std::string_view what) const {
         if (rest_.empty()) fail(fmt::format("the text ends too early: write .{}(\"{}\")", method, example));
         if (rest_.front() == ')') fail(fmt::format("`.{}` needs {}: write .{}(\"{}\")", method, what, method, example));
-        const std::string_view bare = bare_text(rest_);
+        std::string bare(bare_text(rest_));
+        const std::size_t said = bare.size();
+        if (method == "on" && !bare.empty()) bare = device_like(bare, example);
         if (!odd_quote_at(rest_).empty()) {
             fail(fmt::format("texts stand in double quotes: write .{}(\"{}\")", method, bare));
         }
         if (bare.empty())
             unexpected(fmt::format("write {} in double quotes, as in .{}(\"{}\")", what, method, example));
-        const std::string_view after = rest_.substr(bare.size());
+        const std::string_view after = rest_.substr(said);
         if (after.starts_with("=")) {
             fail(fmt::format("`.{}` takes {} and no name for it: write .{}(\"{}\")", method, what, method, example));
         }
@@ -409,17 +440,24 @@ void explain(const Source& source, Expected expected, std::size_t offset, const 
     Explanation(source, offset, situation).give(expected);
 }
 
-void explain_method_in_name(const Source& source, std::size_t offset, std::size_t length) {
+void explain_method_in_name(const Source& source, std::size_t offset, std::size_t length, bool of_node) {
     const std::string_view name = source.text().substr(offset, length);
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos) return;
     const std::string_view last = name.substr(dot + 1);
     const std::size_t at = offset + dot;
+    // Its `(` would have made a method of it.
+    const std::string_view rest = source.from(offset + length);
+    const std::size_t open = rest.find_first_not_of(" \t");
+    if ((last == "on" || last == "named") && open != std::string_view::npos && rest[open] == '(') {
+        source.fail(at, fmt::format("`.{}` is written without a space before its `(`: {}", last, in_one(last, rest)));
+    }
     if (last == "on") source.fail(at, "`.on` needs a device: write .on(\"cuda:0\")");
     if (last == "named") source.fail(at, "`.named` needs an id: write .named(\"encoder\")");
     if (const auto near = nearest(last, methods)) {
         source.fail(at, fmt::format("unknown method `.{}` (did you mean `.{}`?)", last, *near));
     }
+    if (of_node) source.fail(at, fmt::format("unknown method `.{}`; there are `.on` and `.named`", last));
 }
 
 } // namespace soma::language

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "soma/language.h"
 
+#include "core/build.h"
 #include "core/language/grammar.h"
 #include "core/language/parser.h"
 #include "core/language/source.h"
+#include "soma/detail/located.h"
 #include "soma/error.h"
 
 namespace soma {
@@ -168,16 +170,43 @@ struct Action<grammar::binding_start> {
     }
 };
 
-} // namespace
-
-Wire parse_wire(std::string_view text, std::string_view source_name, std::span<const std::string> known_types) {
-    const language::Source source(text, source_name);
+Wire read(const language::Source& source, std::span<const std::string> known_types,
+          std::vector<detail::WireFault>* faults) {
     source.check_bytes();
-    Parser parser(source, known_types);
+    const std::string_view text = source.text();
+    Parser parser(source, known_types, faults);
     State state{parser, text.data()};
     tao::pegtl::memory_input<tao::pegtl::tracking_mode::lazy> input(text.data(), text.data() + text.size(), "");
     tao::pegtl::parse<grammar::text, Action, Control>(input, state);
     return parser.finish();
+}
+
+} // namespace
+
+Wire parse_wire(std::string_view text, std::string_view source_name, std::span<const std::string> known_types) {
+    return read(language::Source(text, source_name), known_types, nullptr);
+}
+
+detail::Located detail::read_wire(std::string_view text, std::string_view source_name,
+                                  std::span<const std::string> known_types, std::vector<WireFault>* faults) {
+    const language::Source source(text, source_name);
+    const Wire wire = read(source, known_types, faults);
+    Located located;
+    std::size_t place = Wire::Expression::no_offset;
+    try {
+        located.wired = build(wire, located.offsets, place);
+    } catch (const GraphError& error) {
+        if (place == Wire::Expression::no_offset) throw;
+        const SyntaxError placed = source.error(place, error.what());
+        if (faults == nullptr) throw placed;
+        faults->push_back({place, placed.what()});
+    }
+    return located;
+}
+
+std::string detail::at_place(std::string_view text, std::string_view source, std::size_t offset,
+                             std::string_view message) {
+    return language::Source(text, source).error(offset, message).what();
 }
 
 } // namespace soma

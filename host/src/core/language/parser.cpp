@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/language/parser.h"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -42,15 +43,34 @@ void append_utf8(std::string& out, unsigned point) {
     }
 }
 
-detail::ExpressionPointer join(Form form, detail::ExpressionPointer first, detail::ExpressionPointer second) {
+std::uint32_t narrow(std::size_t offset) {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(offset, Wire::Expression::no_offset));
+}
+
+// An expression that stands at `offset` of the text.
+template <class Made, class... Arguments>
+detail::ExpressionPointer make(std::size_t offset, Arguments&&... arguments) {
+    auto made = std::make_shared<Made>(std::forward<Arguments>(arguments)...);
+    made->offset = narrow(offset);
+    return made;
+}
+
+detail::ExpressionPointer join(Form form, detail::ExpressionPointer first, detail::ExpressionPointer second,
+                               std::size_t offset) {
     if (!first) return second;
-    return std::make_shared<detail::JoinExpression>(form, std::move(first), std::move(second));
+    return make<detail::JoinExpression>(offset, form, std::move(first), std::move(second));
 }
 
 } // namespace
 
-Parser::Parser(const Source& source, std::span<const std::string> known_types)
-    : source_(source), known_types_(known_types), known_(known_types.begin(), known_types.end()) {}
+Parser::Parser(const Source& source, std::span<const std::string> known_types, std::vector<detail::WireFault>* faults)
+    : source_(source), known_types_(known_types), known_(known_types.begin(), known_types.end()), faults_(faults) {}
+
+void Parser::fault(std::size_t offset, std::string_view message) {
+    const SyntaxError error = source_.error(offset, message);
+    if (faults_ == nullptr) throw error;
+    faults_->push_back({offset, error.what()});
+}
 
 // --- values
 
@@ -158,10 +178,16 @@ void Parser::dict_end() {
 
 // --- nodes
 
+// Whether it is a node by itself, so that a point after it begins a method.
+bool Parser::is_node(std::string_view name) const { return bindings_.contains(name) || known_.contains(name); }
+
 void Parser::name(std::string_view name, std::size_t offset) {
     name_ = name;
     name_offset_ = offset;
     situation_.arguments_of = offset;
+    const std::string_view before = name.substr(0, std::max(name.rfind('.') + 1, std::size_t{1}) - 1);
+    // With no list of types to go by: a type has two parts, so a third is hardly one.
+    situation_.method_like = is_node(before) || (known_.empty() && before.find('.') != std::string_view::npos);
     arguments_.clear();
     has_arguments_ = source_.from(offset + name.size()).starts_with('(');
 }
@@ -175,13 +201,34 @@ void Parser::argument() {
     // Arguments are few; where they are not, the dict finds what is there twice.
     for (std::size_t i = 0; i < std::min<std::size_t>(arguments_.size(), 64); ++i) {
         if (arguments_[i].first == situation_.keyword) {
-            source_.fail(keyword_offset_, fmt::format("argument `{}` is given twice", situation_.keyword));
+            (void)take();
+            return fault(keyword_offset_, fmt::format("argument `{}` is given twice", situation_.keyword));
         }
     }
     arguments_.emplace_back(situation_.keyword, take());
 }
 
+std::string Parser::used_above(std::string_view name, std::size_t binding) const {
+    return fmt::format("`{}` is used above where it is bound, on line {}; bind it before it is used", name,
+                       source_.line(binding));
+}
+
+// The name, which nothing above binds, is not bound further down either.
+void Parser::check_above(std::string_view name, std::size_t offset) const {
+    const std::string_view text = source_.text();
+    for (std::size_t end = text.find('\n', offset); end != std::string_view::npos; end = text.find('\n', end)) {
+        end = text.find_first_not_of(" \t\r\n", end);
+        if (end == std::string_view::npos) return;
+        if (!text.substr(end).starts_with(name)) continue;
+        const std::size_t sign = text.find_first_not_of(" \t", end + name.size());
+        if (sign == std::string_view::npos || text[sign] != '=' || text.substr(sign).starts_with("==")) continue;
+        source_.fail(offset, used_above(name, end));
+    }
+}
+
 void Parser::unknown_name(std::string_view name, std::size_t offset) {
+    // Looking for every name through the whole text would not be linear; the binding itself tells when it is met.
+    if (faults_ == nullptr) check_above(name, offset);
     std::vector<std::string> candidates(known_types_.begin(), known_types_.end());
     candidates.insert(candidates.end(), bound_.begin(), bound_.end());
     const std::string meant = did_you_mean(name, candidates);
@@ -198,15 +245,14 @@ void Parser::check_type(std::string_view name, std::size_t offset) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos) {
         // With no list of types to go by, only what looks like a binding is taken for a misspelt one.
+        unbound_.try_emplace(name, offset);
         const std::vector<std::string> bound(bound_.begin(), bound_.end());
         if (!known_.empty() || nearest(name, bound)) unknown_name(name, offset);
         return;
     }
     const std::string_view last = name.substr(dot + 1);
-    if (last == "on" || last == "named" || bindings_.contains(name.substr(0, dot)) ||
-        known_.contains(name.substr(0, dot))) {
-        explain_method_in_name(source_, offset, name.size());
-    }
+    const bool bound = is_node(name.substr(0, dot));
+    if (last == "on" || last == "named" || bound) explain_method_in_name(source_, offset, name.size(), bound);
     if (!known_.empty()) unknown_name(name, offset);
 }
 
@@ -215,10 +261,9 @@ void Parser::node() {
         const auto found = bindings_.find(name_);
         if (found != bindings_.end()) {
             if (has_arguments_) {
-                source_.fail(
-                    name_offset_ + name_.size(),
-                    fmt::format("`{}` is a binding and takes no arguments; give them where it is bound, on line {}",
-                                name_, source_.line(found->second.offset)));
+                fault(name_offset_ + name_.size(),
+                      fmt::format("`{}` is a binding and takes no arguments; give them where it is bound, on line {}",
+                                  name_, source_.line(found->second.offset)));
             }
             found->second.used = true;
             operand_ = found->second.wire;
@@ -228,22 +273,28 @@ void Parser::node() {
             source_.fail(name_offset_, fmt::format("`{}` is bound to something that has it in it", name_));
         }
     }
-    check_type(name_, name_offset_);
+    try {
+        check_type(name_, name_offset_);
+    } catch (const SyntaxError& error) {
+        if (faults_ == nullptr) throw;
+        faults_->push_back({name_offset_, error.what()});
+    }
     Value config;
     try {
         if (!arguments_.empty()) config = Value::dict(std::move(arguments_));
     } catch (const ValueError& error) {
         source_.fail(name_offset_, error.what());
     }
-    operand_ = std::make_shared<detail::NodeExpression>(std::string(name_), std::move(config));
+    operand_ = make<detail::NodeExpression>(name_offset_, std::string(name_), std::move(config));
 }
 
 void Parser::on(std::size_t offset) {
     const Value device = take();
     try {
-        operand_ = std::make_shared<detail::OnExpression>(std::move(operand_), Device::parse(device.as_string()));
+        const Device parsed = Device::parse(device.as_string());
+        operand_ = make<detail::OnExpression>(offset, std::move(operand_), parsed);
     } catch (const DeviceError& error) {
-        source_.fail(offset, error.what());
+        fault(offset, error.what());
     }
 }
 
@@ -252,25 +303,26 @@ void Parser::named(std::size_t offset) {
     const std::string id(value.as_string());
     const Wire::Expression* node = operand_->leaf;
     if (node == nullptr) {
-        source_.fail(offset,
+        return fault(offset,
                      fmt::format("{} cannot name a piece of several nodes; name one of its nodes", detail::quoted(id)));
     }
     try {
         detail::check_id(id);
     } catch (const GraphError& error) {
-        source_.fail(offset, error.what());
+        return fault(offset, error.what());
     }
     const auto [mine, is_new] = named_.try_emplace(node, id);
     if (!is_new && mine->second != id) {
-        source_.fail(offset, fmt::format("this node is named `{}` already, on line {}", mine->second,
+        return fault(offset, fmt::format("this node is named `{}` already, on line {}", mine->second,
                                          source_.line(ids_.at(mine->second).offset)));
     }
     const auto [holder, is_free] = ids_.try_emplace(id, Named{node, offset});
     if (!is_free && holder->second.node != node) {
-        source_.fail(offset,
+        named_.erase(node);
+        return fault(offset,
                      fmt::format("another node is named `{}`, on line {}", id, source_.line(holder->second.offset)));
     }
-    operand_ = std::make_shared<detail::NamedExpression>(std::move(operand_), id);
+    operand_ = make<detail::NamedExpression>(offset, std::move(operand_), id);
 }
 
 // --- expressions and statements
@@ -285,11 +337,15 @@ void Parser::open(std::size_t offset) {
     groups_.emplace_back();
 }
 
-void Parser::fold() { groups_.back().then = join(Form::then, std::move(groups_.back().then), std::move(operand_)); }
+void Parser::fold() {
+    Group& group = groups_.back();
+    group.then = join(Form::then, std::move(group.then), std::move(operand_), group.then_offset);
+}
 
 Parser::Pointer Parser::fold_group() {
     fold();
-    Pointer whole = join(Form::beside, std::move(groups_.back().beside), std::move(groups_.back().then));
+    Group& group = groups_.back();
+    Pointer whole = join(Form::beside, std::move(group.beside), std::move(group.then), Wire::Expression::no_offset);
     groups_.pop_back();
     return whole;
 }
@@ -302,6 +358,7 @@ void Parser::close(std::size_t offset) {
 
 void Parser::then(std::size_t offset) {
     fold();
+    groups_.back().then_offset = offset;
     situation_.last_token = ">>";
     situation_.last_offset = offset;
 }
@@ -309,7 +366,7 @@ void Parser::then(std::size_t offset) {
 void Parser::beside(std::size_t offset) {
     fold();
     Group& group = groups_.back();
-    group.beside = join(Form::beside, std::move(group.beside), std::move(group.then));
+    group.beside = join(Form::beside, std::move(group.beside), std::move(group.then), Wire::Expression::no_offset);
     group.then = nullptr;
     situation_.last_token = "|";
     situation_.last_offset = offset;
@@ -318,9 +375,9 @@ void Parser::beside(std::size_t offset) {
 void Parser::binding_start(std::string_view name, std::size_t offset, std::size_t sign) {
     const auto found = bindings_.find(name);
     if (found != bindings_.end()) {
-        source_.fail(offset,
-                     fmt::format("`{}` is bound already, on line {}", name, source_.line(found->second.offset)));
+        fault(offset, fmt::format("`{}` is bound already, on line {}", name, source_.line(found->second.offset)));
     }
+    if (const auto above = unbound_.find(name); above != unbound_.end()) fault(above->second, used_above(name, offset));
     bound_name_ = name;
     statement_ = offset;
     situation_.last_token = "=";
@@ -350,8 +407,10 @@ void Parser::statement_end() {
         graph_offset_ = statement_;
         return;
     }
-    bindings_.emplace(bound_name_, Binding{std::move(wire), statement_, false});
-    bound_.push_back(bound_name_);
+    // Used above, which is a fault already, it is not unused as well.
+    const bool used = unbound_.contains(bound_name_);
+    if (bindings_.emplace(bound_name_, Binding{std::move(wire), statement_, used}).second)
+        bound_.push_back(bound_name_);
     bound_name_ = {};
 }
 
@@ -368,18 +427,17 @@ Wire Parser::finish() {
     for (const std::string_view name : bound_) {
         const Binding& binding = bindings_.at(name);
         if (!binding.used) {
-            source_.fail(
-                binding.offset,
-                fmt::format("`{}` is bound and never used, so its nodes would be left out; use it or take it out",
-                            name));
+            fault(binding.offset,
+                  fmt::format("`{}` is bound and never used, so its nodes would be left out; use it or take it out",
+                              name));
         }
         const Wire::Expression* node = binding.wire->leaf;
         if (node == nullptr || named_.contains(node)) continue;
         const auto [holder, is_free] = ids_.try_emplace(std::string(name), Named{node, binding.offset});
         if (!is_free) {
-            source_.fail(binding.offset,
-                         fmt::format("this binding names its node `{}`, and so is another named, on line {}", name,
-                                     source_.line(holder->second.offset)));
+            fault(binding.offset, fmt::format("this binding names its node `{}`, and so is another named, on line {}",
+                                              name, source_.line(holder->second.offset)));
+            continue;
         }
         // Made above, and not given out yet.
         const_cast<detail::NodeExpression&>(detail::as_node(*node)).binding = name;

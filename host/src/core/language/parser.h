@@ -13,6 +13,7 @@
 #include "core/expression.h"
 #include "core/language/expected.h"
 #include "core/language/source.h"
+#include "soma/detail/located.h"
 #include "soma/value.h"
 #include "soma/wire.h"
 
@@ -25,8 +26,9 @@ inline constexpr std::size_t deepest_parentheses = 1000;
 /// Puts a wire together from what the grammar finds. Offsets are where in the text a thing begins.
 class Parser {
 public:
-    /// Everything is borrowed.
-    Parser(const Source& source, std::span<const std::string> known_types);
+    /// Everything is borrowed. What is wrong and can be read on after is put into `faults`, if given, and else thrown.
+    Parser(const Source& source, std::span<const std::string> known_types,
+           std::vector<detail::WireFault>* faults = nullptr);
 
     // Values, innermost first.
     void add(Value value);
@@ -73,6 +75,7 @@ private:
     struct Group {
         Pointer beside;
         Pointer then;
+        std::size_t then_offset = 0; // of the last `>>`
     };
     struct Open {
         std::size_t first; // of the values in it
@@ -80,6 +83,10 @@ private:
         std::size_t offset;
     };
 
+    [[nodiscard]] bool is_node(std::string_view name) const;
+    void fault(std::size_t offset, std::string_view message);
+    [[nodiscard]] std::string used_above(std::string_view name, std::size_t binding) const;
+    void check_above(std::string_view name, std::size_t offset) const;
     [[noreturn]] void unknown_name(std::string_view name, std::size_t offset);
     void check_type(std::string_view name, std::size_t offset);
     std::string decode(std::string_view quoted, std::size_t offset) const;
@@ -90,6 +97,7 @@ private:
     const Source& source_;
     std::span<const std::string> known_types_;
     std::unordered_set<std::string_view> known_;
+    std::vector<detail::WireFault>* faults_;
     Situation situation_;
 
     std::vector<Value> values_;
@@ -108,7 +116,8 @@ private:
     std::string_view bound_name_; // of the statement that is read; empty for the graph
     std::size_t statement_ = 0;
     std::unordered_map<std::string_view, Binding> bindings_;
-    std::vector<std::string_view> bound_; // in the order written
+    std::vector<std::string_view> bound_;                       // in the order written
+    std::unordered_map<std::string_view, std::size_t> unbound_; // names met that nothing above binds, and where first
     struct Named {
         const Wire::Expression* node;
         std::size_t offset;

@@ -36,7 +36,7 @@ std::size_t Source::line(std::size_t offset) const {
                    std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
 }
 
-void Source::fail(std::size_t offset, std::string_view message) const {
+SyntaxError Source::error(std::size_t offset, std::string_view message) const {
     offset = std::min(offset, text_.size());
     std::size_t begin = offset == 0 ? 0 : text_.rfind('\n', offset - 1) + 1; // npos + 1 is 0
     if (begin == 0 && text_.starts_with(byte_order_mark) && offset >= byte_order_mark.size()) {
@@ -61,10 +61,11 @@ void Source::fail(std::size_t offset, std::string_view message) const {
 
     const std::size_t row = line(begin);
     const std::size_t column = before.size() + 1;
-    throw SyntaxError(
-        fmt::format("{}{}{}:{}: {}\n{}\n{}^", name_, name_.empty() ? "" : ":", row, column, message, shown, caret), row,
-        column);
+    return {fmt::format("{}{}{}:{}: {}\n{}\n{}^", name_, name_.empty() ? "" : ":", row, column, message, shown, caret),
+            row, column};
 }
+
+void Source::fail(std::size_t offset, std::string_view message) const { throw error(offset, message); }
 
 void Source::check_bytes() const {
     const std::size_t bad = detail::utf8_error(text_);

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "soma/error.h"
+
 namespace soma::language {
 
 /// A text and what it is called in errors.
@@ -18,7 +20,9 @@ public:
     /// From 1.
     [[nodiscard]] std::size_t line(std::size_t offset) const;
 
-    /// Throws `SyntaxError`: "name:line:column: message", the line, and a caret under the place.
+    /// "name:line:column: message", the line, and a caret under the place.
+    [[nodiscard]] SyntaxError error(std::size_t offset, std::string_view message) const;
+    /// Throws that.
     [[noreturn]] void fail(std::size_t offset, std::string_view message) const;
     /// Fails unless the text is UTF-8 without NUL bytes.
     void check_bytes() const;
