@@ -115,3 +115,18 @@ TEST_CASE("a plugin that fails to register says why in its own words") {
     // Such a plugin is loaded before it is refused, and then what runs at loading is seen to have run.
     CHECK(ran());
 }
+
+TEST_CASE("a golden binary loads where there is no engine too") {
+#if !defined(__x86_64__)
+    soma_skip("the golden binaries are for x86-64");
+#endif
+    Catalog catalog;
+    catalog.load_directory(source_dir() / "tests" / "abi" / "golden" / "1.0");
+    CHECK(catalog.refusals().empty());
+    CHECK(catalog.types() == std::vector<std::string>{"golden.linear", "golden.mlp"});
+    const auto type = catalog.get("golden.mlp");
+    CHECK(type->plugin->built_minor == 0);
+    REQUIRE(type->config.size() == 3);
+    CHECK(type->config[1].name == "hidden");
+    CHECK(*type->config[1].default_value == Value(4));
+}
