@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace soma::test {
 
@@ -168,10 +169,11 @@ std::string what_is_wrong(const Graph& graph, const Plan& plan) {
         if (step.kind == Plan::Kind::call) {
             if (step.extent != 1 || step.node >= graph.size()) return "a call is malformed";
             ++calls[step.node];
-            std::vector<Index> reads(plan.reads.begin() + step.reads_begin, plan.reads.begin() + step.reads_end);
-            std::vector<Index> inputs(graph.inputs(step.node).begin(), graph.inputs(step.node).end());
-            if (inputs.empty()) inputs.push_back(Plan::graph_input);
-            if (reads != inputs) return "a call does not read its node's inputs in order";
+            const Index graph_input = Plan::graph_input;
+            const std::span<const Index> reads(plan.reads.data() + step.reads_begin, step.reads_end - step.reads_begin);
+            const auto inputs = graph.inputs(step.node);
+            const auto expected = inputs.empty() ? std::span(&graph_input, 1) : inputs;
+            if (!std::ranges::equal(reads, expected)) return "a call does not read its node's inputs in order";
             continue;
         }
         std::size_t parts = 0;
