@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "postcondition.h"
 
+#include <algorithm>
+
+#include "core/value_data.h"
 #include "soma/detail/opaque.h"
 
 namespace soma::exec {
@@ -68,6 +71,21 @@ bool is_on(const Value& value, soma_place declared, Misplaced& out) {
         out.path = path_text(levels);
     }
     return all;
+}
+
+bool holds_at(const soma_value* value, soma_place declared, const detail::Engine* engine) noexcept {
+    if (engine == nullptr) return false;
+    const auto fits = [&](const Value& item) {
+        const soma_value* handle = item.handle();
+        if (handle->kind != SOMA_KIND_TENSOR) return handle->kind < SOMA_KIND_LIST;
+        return same(engine->place(handle->kind, handle->payload), declared);
+    };
+    if (value->kind == SOMA_KIND_LIST) {
+        const auto& items = detail::data_of<detail::ListData>(value).items;
+        return std::all_of(items.begin(), items.end(), fits);
+    }
+    const auto& entries = detail::data_of<detail::DictData>(value).entries;
+    return std::all_of(entries.begin(), entries.end(), [&](const auto& entry) { return fits(entry.second); });
 }
 
 std::string place_text(soma_place place) {

@@ -26,12 +26,18 @@ struct Misplaced {
 /// comparison of metadata: nothing is copied, nothing waited for. `host` is the plugin's, for opaque values.
 bool is_on(const Value& value, soma_place declared, Misplaced& out);
 
-/// The same for the hot path, where it is most often a lone tensor: false when `is_on` must look closer.
+/// For the items of a list or the values of a dict, none of which holds others: false when `is_on` must look closer.
+bool holds_at(const soma_value* value, soma_place declared, const detail::Engine* engine) noexcept;
+
+/// The same as `is_on` for the hot path, where it is most often a lone tensor: false when `is_on` must look closer.
 inline bool is_at(const soma_value* value, soma_place declared, const detail::Engine* engine) noexcept {
-    if (value->kind != SOMA_KIND_TENSOR) return value->kind < SOMA_KIND_LIST;
-    if (engine == nullptr) return false;
-    const soma_place place = engine->place(value->kind, value->payload);
-    return place.kind == declared.kind && place.index == declared.index;
+    if (value->kind == SOMA_KIND_TENSOR) {
+        if (engine == nullptr) return false;
+        const soma_place place = engine->place(value->kind, value->payload);
+        return place.kind == declared.kind && place.index == declared.index;
+    }
+    if (value->kind < SOMA_KIND_LIST) return true;
+    return value->kind <= SOMA_KIND_DICT && holds_at(value, declared, engine);
 }
 
 /// A place as libtorch writes it.

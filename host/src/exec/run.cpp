@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "pause.h"
 #include "soma/detail/status.h"
 #include "soma/json.h"
 #include "soma/plugin.h"
@@ -128,11 +129,17 @@ Value Run::result() {
 void Run::find_engine(Frame& frame) {
     const detail::Engine* engine = detail::engine();
     if (engine == nullptr) return;
+    const bool in_branch = frame.wave != nullptr && frame.parent->engine != nullptr;
+    if (in_branch && frame.wave->thread == this_thread()) {
+        frame.engine = engine;
+        frame.intraop = frame.intraop_before = share_of(frame.parent->intraop, *frame.wave);
+        frame.watch.start_in_place(frame.parent->watch, frame.intraop);
+        return;
+    }
     frame.intraop_before = engine->intraop_threads();
     frame.intraop = intraop_of(frame, *engine);
     frame.engine = engine;
     if (frame.intraop_before != frame.intraop) engine->set_intraop_threads(frame.intraop);
-    const bool in_branch = frame.wave != nullptr && frame.parent->engine != nullptr;
     frame.watch.start(*engine, in_branch ? &frame.parent->watch : nullptr);
 }
 
@@ -216,12 +223,17 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
 bool Run::lock(Instance& instance) const noexcept {
     const auto me = reinterpret_cast<std::uintptr_t>(this);
     std::uintptr_t holder = 0;
+    int looks = 0;
     while (!instance.holder.compare_exchange_weak(holder, me, std::memory_order_acquire, std::memory_order_relaxed)) {
         if (holder != 0) {
             for (const Run* run = outer_; run != nullptr; run = run->outer_) {
                 if (holder == reinterpret_cast<std::uintptr_t>(run)) return false;
             }
-            instance.holder.wait(holder, std::memory_order_relaxed);
+            if (looks++ < spins) {
+                pause();
+            } else {
+                instance.holder.wait(holder, std::memory_order_relaxed);
+            }
         }
         holder = 0;
     }

@@ -35,6 +35,13 @@ public:
         }
     }
 
+    /// For a branch that runs in place, on the thread of the sequence around it: that sequence's watch knows the thread's
+    /// state already, all but the number of threads that operators in the branch may use.
+    void start_in_place(const ThreadWatch& around, std::int32_t intraop) noexcept {
+        *this = around;
+        words_.words[threads_word] = static_cast<std::uint64_t>(intraop);
+    }
+
     /// Puts back what a node changed. `everything` also looks at what only code that links the tensor library can reach;
     /// for all other code a few bytes tell.
     void restore(const detail::Engine& engine, bool everything) const noexcept {
@@ -43,6 +50,9 @@ public:
     }
 
 private:
+    /// The first of the words that are a thread's own.
+    static constexpr std::size_t threads_word = detail::StateWords::inherited;
+
     [[nodiscard]] bool same(std::size_t i) const noexcept {
         const auto* now = static_cast<const unsigned char*>(where_.at[i]);
         // Sizes known when compiling make each comparison a load or two.

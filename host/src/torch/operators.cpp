@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -82,24 +83,47 @@ std::string full_name(const std::string& function, const std::string& overload) 
     return overload.empty() ? function : function + "." + overload;
 }
 
+// A stack of arguments that this thread keeps between calls. Reached with one instruction, where the default model calls a
+// function; null until the first call, and again once the thread ends.
+struct Spare {
+    torch::jit::Stack* stack;
+    bool closed;
+};
+[[gnu::tls_model("initial-exec")]] thread_local constinit Spare spare{};
+
+struct SpareOwner {
+    ~SpareOwner() {
+        std::default_delete<torch::jit::Stack>{}(std::exchange(spare.stack, nullptr));
+        spare.closed = true;
+    }
+};
+
+torch::jit::Stack* first_stack() {
+    auto stack = std::make_unique<torch::jit::Stack>();
+    if (!spare.closed) {
+        thread_local SpareOwner owner;
+        static_cast<void>(owner);
+    }
+    return stack.release();
+}
+
 // The thread's stack of arguments. It is taken while a call runs, so that an operator that calls back gets one of its own.
 class Arguments {
 public:
-    Arguments() noexcept : stack(std::move(spare)) {}
+    Arguments() : stack(spare.stack != nullptr ? *std::exchange(spare.stack, nullptr) : *first_stack()) {}
     ~Arguments() {
         stack.clear();
-        if (stack.capacity() > spare.capacity()) spare = std::move(stack);
+        if (spare.stack == nullptr && !spare.closed) {
+            spare.stack = &stack;
+        } else {
+            std::default_delete<torch::jit::Stack>{}(&stack);
+        }
     }
     Arguments(const Arguments&) = delete;
     Arguments& operator=(const Arguments&) = delete;
 
-    torch::jit::Stack stack;
-
-private:
-    static thread_local torch::jit::Stack spare;
+    torch::jit::Stack& stack;
 };
-
-thread_local torch::jit::Stack Arguments::spare;
 
 // Which value goes where; null pointers are values too (none), so presence is kept apart.
 struct Given {

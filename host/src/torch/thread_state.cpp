@@ -37,7 +37,7 @@ constexpr std::size_t included_word = 1;
 constexpr std::size_t excluded_word = 2; // autocast is on where its key is not excluded
 constexpr std::size_t autocast_word = 3;
 constexpr std::size_t inherited_words = StateWords::inherited;
-constexpr std::size_t threads_word = 4;
+constexpr std::size_t threads_word = inherited_words; // the first of the thread's own, as the executor knows
 constexpr std::size_t devices_word = 5;
 constexpr std::size_t streams_word = 6; // of the current cuda device, then of the current xpu device
 
