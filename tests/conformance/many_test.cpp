@@ -95,6 +95,23 @@ TEST_CASE("several items are under way at once") {
     CHECK(done == 9);
 }
 
+TEST_CASE("an item that waits for the next one gets it also after many that took no time") {
+    std::atomic<int> waiting{0};
+    auto p = pipeline(doing([&](const soma_ctx&, const Value& x) {
+        if (x.as_int() < 500) return x;
+        ++waiting;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (waiting < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        return Value(waiting == 2);
+    }));
+    std::vector<Value> results;
+    p.run_many(
+        counting(502), [&](ItemResult item) { results.push_back(item.result); }, in_flight(2));
+    REQUIRE(results.size() == 502);
+    CHECK(results[500] == Value(true));
+    CHECK(results[501] == Value(true));
+}
+
 TEST_CASE("an item that fails says so in its result and the others go on") {
     auto p = pipeline(node("probe.add").named("a") >> doing([](const soma_ctx&, const Value& x) {
                                                           if (x.as_int() % 5 == 0) throw std::runtime_error("no fives");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -35,26 +36,46 @@ public:
         } catch (...) {
             // A system out of threads: fewer items are under way at once, the results are the same.
         }
-        work();
+        work(false);
         for (std::thread& helper : helpers) helper.join();
         if (engine_ != nullptr) engine_->set_intraop_threads(threads_before_);
         if (failure_) std::rethrow_exception(failure_);
     }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
+    /// An item that takes less is run sooner than it is given to another thread.
+    static constexpr std::chrono::microseconds worth_sharing{15};
+    /// A helper that is not needed looks so often whether the others have got stuck in a longer item.
+    static constexpr std::chrono::milliseconds look_again{1};
+
     void help() noexcept {
         void* guard = engine_ != nullptr ? engine_->state_enter(state_.get()) : nullptr;
-        work();
+        work(true);
         if (guard != nullptr) engine_->state_leave(guard);
     }
 
-    void work() noexcept {
+    /// Whether this thread may take an item: there is room, and nobody asks for one just now.
+    [[nodiscard]] bool may_take() const { return ended_ || (!taking_ && taken_ - delivered_ < in_flight_); }
+
+    /// Waits for an item's turn. A helper leaves short ones to the caller's thread, unless that has taken none for a while.
+    void wait(std::unique_lock<std::mutex>& guard, bool helper) {
+        while (helper && !ended_ && usual_ < worth_sharing) {
+            const std::size_t seen = taken_;
+            if (parked_.wait_for(guard, look_again, [this] { return ended_ || usual_ >= worth_sharing; })) break;
+            if (seen == taken_ && may_take()) return;
+        }
+        room_.wait(guard, [this] { return may_take(); });
+    }
+
+    void work(bool helper) noexcept {
         if (engine_ != nullptr) {
             engine_->set_intraop_threads(std::max(1, threads_before_ / static_cast<std::int32_t>(in_flight_)));
         }
         std::unique_lock guard(mutex_);
         for (;;) {
-            room_.wait(guard, [this] { return ended_ || (!taking_ && taken_ - delivered_ < in_flight_); });
+            wait(guard, helper);
             std::optional<Value> item = ended_ ? std::nullopt : take(guard);
             if (!item) return;
             const std::size_t index = taken_++;
@@ -63,13 +84,18 @@ private:
 
             guard.unlock();
             ItemResult result{index, {}, {}};
+            const auto begin = Clock::now();
             try {
                 result.result = executor_.run(*item, run_);
             } catch (...) {
                 result.error = std::current_exception();
             }
+            const auto time = Clock::now() - begin;
             item.reset();
             guard.lock();
+            const bool was_short = usual_ < worth_sharing;
+            usual_ = (3 * usual_ + time) / 4;
+            if (was_short && usual_ >= worth_sharing) parked_.notify_all();
             finished_.emplace(index, std::move(result));
             deliver(guard);
         }
@@ -118,6 +144,7 @@ private:
         taking_ = false;
         if (failure && !failure_) failure_ = std::move(failure);
         room_.notify_all();
+        parked_.notify_all();
     }
 
     Executor& executor_;
@@ -131,11 +158,13 @@ private:
 
     std::mutex mutex_; ///< guards what follows
     std::condition_variable room_;
+    std::condition_variable parked_; ///< helpers that are not needed now
     std::size_t taken_ = 0;
     std::size_t delivered_ = 0;
     bool taking_ = false;
     bool delivering_ = false;
     bool ended_ = false;
+    Clock::duration usual_ = worth_sharing; ///< how long an item takes, the last ones above all
     std::map<std::size_t, ItemResult> finished_;
     std::exception_ptr failure_;
 };
