@@ -46,6 +46,8 @@ foreach(layer abi sdk host)
     FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/templates/" DESTINATION "${SOMATIZE_TEMPLATEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/examples/" DESTINATION "${CMAKE_INSTALL_DATADIR}/somatize/examples"
+  FILES_MATCHING PATTERN "*.soma")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # In the build tree, templates lie where they will in the installed one.

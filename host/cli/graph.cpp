@@ -112,6 +112,17 @@ void place_from_option(Wired& wired, const std::string& text) {
           fmt::format("--place {}", text));
 }
 
+/// Refused files that would have given types of the graph: of these more is said than a warning.
+std::vector<const Refusal*> refused_and_needed(const Work& work) {
+    std::vector<const Refusal*> out;
+    if (work.catalog.refusals().empty()) return out;
+    for (const Node& node : work.graph().nodes()) {
+        if (work.catalog.find(node.type) != nullptr) continue;
+        if (const Refusal* refusal = work.catalog.refused_provider(node.type)) out.push_back(refusal);
+    }
+    return out;
+}
+
 Work load(const GraphOptions& options, bool warn, std::vector<Problem>* found) {
     Work work;
     Faults faults(found);
@@ -121,11 +132,19 @@ Work load(const GraphOptions& options, bool warn, std::vector<Problem>* found) {
     faults.of([&] {
         work.source = Source::read(options.graph);
         std::vector<detail::WireFault> wrong;
-        work.located = work.source.located({}, found == nullptr ? nullptr : &wrong);
-        for (detail::WireFault& fault : wrong) {
-            work.told.push_back(fault.offset);
-            found->push_back({Exit::not_valid, std::move(fault.message)});
+        const auto tell = [&] {
+            for (detail::WireFault& fault : wrong) {
+                work.told.push_back(fault.offset);
+                found->push_back({Exit::not_valid, std::move(fault.message)});
+            }
+        };
+        try {
+            work.located = work.source.located({}, found == nullptr ? nullptr : &wrong);
+        } catch (const GraphError&) {
+            tell();
+            throw;
         }
+        tell();
         read = work.source.form == Source::Form::json || work.graph().size() > 0;
     });
     // Of nodes nobody knows there is nothing to say.
@@ -137,7 +156,7 @@ Work load(const GraphOptions& options, bool warn, std::vector<Problem>* found) {
     std::vector<std::string> refused;
     work.catalog = load_plugins(options.plugins, found == nullptr ? nullptr : &refused);
     for (std::string& text : refused) found->push_back({Exit::plugin_refused, std::move(text)});
-    if (warn) warn_of_refusals(work.catalog);
+    if (warn) warn_of_refusals(work.catalog, refused_and_needed(work));
     return work;
 }
 

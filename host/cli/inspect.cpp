@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -127,8 +128,12 @@ Value json_of(const ConfigField& field) {
         {"name", field.name}, {"kind", kind_name(field.kind)}, {"doc", field.doc}, {"required", field.required}};
     if (field.default_value) out.emplace_back("default", *field.default_value);
     if (!field.choices.empty()) out.emplace_back("choices", Value::list(field.choices));
-    if (field.minimum) out.emplace_back("minimum", *field.minimum);
-    if (field.maximum) out.emplace_back("maximum", *field.maximum);
+    const auto bound = [&field](double number) {
+        const bool whole = field.kind == Kind::integer && std::abs(number) < 0x1p63;
+        return whole ? Value(static_cast<std::int64_t>(number)) : Value(number);
+    };
+    if (field.minimum) out.emplace_back("minimum", bound(*field.minimum));
+    if (field.maximum) out.emplace_back("maximum", bound(*field.maximum));
     return Value::dict(std::move(out));
 }
 
@@ -174,14 +179,17 @@ bool is_file(const std::string& name) {
 /// Not found under the name: refused, or not there at all.
 [[noreturn]] void fail(const Catalog& catalog, const std::string& name) {
     if (const Refusal* refusal = catalog.refused_provider(name)) {
+        warn_of_refusals(catalog, std::array{refusal});
         throw PluginError(fmt::format("there is no node type `{}`; `{}` would have given it but was refused: {}", name,
                                       refusal->path.string(), refusal->reason));
     }
     for (const Refusal& refusal : catalog.refusals()) {
         if (refusal.path.filename() == name + ".soma.so" || refusal.path.filename() == name) {
-            throw PluginError(fmt::format("plugin `{}` was refused: {}", refusal.path.string(), refusal.reason));
+            warn_of_refusals(catalog, std::array{&refusal});
+            throw PluginError(refusal_text(refusal));
         }
     }
+    warn_of_refusals(catalog);
     std::vector<std::string> known = catalog.types();
     for (const auto& plugin : catalog.plugins()) known.push_back(plugin->name);
     throw UsageError(fmt::format("there is no plugin and no node type `{}`{}; `somatize nodes` lists them", name,
@@ -209,8 +217,8 @@ Exit inspect_command(Args args) {
     }
 
     const Catalog catalog = load_plugins(plugins);
-    warn_of_refusals(catalog);
     if (const auto type = catalog.find(name)) {
+        warn_of_refusals(catalog);
         write_out(json ? to_json(json_of(*type), 2) + "\n" : describe(*type));
         leave(Exit::ok);
     }
@@ -219,6 +227,7 @@ Exit inspect_command(Args args) {
         return each->name == name || each->path.filename() == name;
     });
     if (plugin == all.end()) fail(catalog, name);
+    warn_of_refusals(catalog);
     write_out(json ? to_json(json_of(**plugin), 2) + "\n" : describe(**plugin, catalog));
     leave(Exit::ok);
 }

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "console.h"
 #include "files.h"
+#include "soma/catalog.h"
 #include "soma/suggest.h"
 #include "soma/templates.h"
 
@@ -160,6 +161,20 @@ void write_project(const std::vector<ProjectFile>& project, const fs::path& targ
     }
 }
 
+/// Says when a plugin of that name is installed: of two that give one type the second is refused.
+void warn_if_taken(std::string_view name) {
+    for (const fs::path& folder : plugin_search_path()) {
+        const fs::path file = folder / fmt::format("{}.soma.so", name);
+        std::error_code error;
+        if (!fs::exists(file, error)) continue;
+        report_warning(
+            fmt::format("there is a plugin `{}` already, `{}`; a type that both give is taken from one, and the "
+                        "other is refused whole",
+                        name, file.string()));
+        return;
+    }
+}
+
 } // namespace
 
 Exit new_command(Args args) {
@@ -184,6 +199,7 @@ Exit new_command(Args args) {
     add_template(project, template_directory() / language, name);
     std::sort(project.begin(), project.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
     write_project(project, target);
+    warn_if_taken(name);
 
     std::string text;
     for (const ProjectFile& file : project) text += fmt::format("{}\n", (target / file.path).string());

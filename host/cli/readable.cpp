@@ -22,6 +22,9 @@ constexpr std::size_t shown_at_an_end = 3;
 /// A tensor of more elements is not read for the few that would be shown.
 constexpr std::uint64_t most_elements_read = 1U << 16U;
 
+/// A NaN has no sign that means anything.
+std::string number(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
+
 bool is_number(Kind kind) { return kind == Kind::integer || kind == Kind::real; }
 bool is_scalar(Kind kind) {
     return kind == Kind::none || kind == Kind::boolean || is_number(kind) || kind == Kind::string;
@@ -75,8 +78,7 @@ std::string as_table(const Value& rows) {
             case Kind::none: cells.emplace_back("-"); break;
             case Kind::string: cells.emplace_back(cell.as_string()); break;
             case Kind::real:
-                cells.push_back(fixed[column] ? fmt::format("{:.4f}", cell.as_float())
-                                              : fmt::format("{:.6g}", cell.as_float()));
+                cells.push_back(fixed[column] ? fmt::format("{:.4f}", cell.as_float()) : number(cell.as_float()));
                 break;
             default: cells.push_back(to_json(cell));
             }
@@ -88,7 +90,7 @@ std::string as_table(const Value& rows) {
 
 /// Elements of a tensor as nested lists, long dimensions cut.
 std::string elements(const Value& nested) {
-    if (nested.kind() == Kind::real) return fmt::format("{:.6g}", nested.as_float());
+    if (nested.kind() == Kind::real) return number(nested.as_float());
     if (nested.kind() != Kind::list) return to_json(nested);
     std::string out = "[";
     const std::size_t size = nested.size();

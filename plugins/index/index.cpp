@@ -14,12 +14,15 @@ struct Nearest : Node {
     static NodeType describe() {
         return NodeType{"index.nearest"}
             .doc("Finds for each named vector the nearest others, by cosine.\n"
-                 "Nearest first; of two equally near the one that came first. Names need not differ.")
+                 "Nearest first; of two equally near the one that came first. Names need not differ. A vector of zeros "
+                 "has no direction, so none is near it; nor is any where there is no other.")
             .config(Int("k").defaults(1).min(1).doc("how many others for each; fewer when there are not so many"))
             .input("names", Kind::list,
                    "one name for each vector; names and vectors come as a dict or as a list of the two")
             .input("vectors", Kind::any, "a matrix with one row for each name")
-            .output("found", Kind::list, "dicts {name, nearest, score}: k for each name, in the order of the names")
+            .output("found", Kind::list,
+                    "dicts {name, nearest, score}: k for each name, in the order of the names; one whose nearest and "
+                    "score are none for a name that nothing is near")
             .reentrant()
             .example(R"({"names": ["a", "b", "c"], "vectors": {"tensor": [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]}})");
     }
@@ -42,6 +45,7 @@ struct Nearest : Node {
         // In double: near-duplicates differ from 1 by less than a float can say after hundreds of additions.
         const Tensor unit = normalize(to_dtype(detach(vectors), "float64"));
 
+        const std::vector<double> lengths = to_vector<double>(sum(unit * unit, {1}));
         List found;
         const std::size_t wanted = std::min(k_, count - 1);
         found.reserve(count * wanted);
@@ -54,7 +58,11 @@ struct Nearest : Node {
             const std::vector<double> scores = to_vector<double>(matmul(part, t(unit)));
             for (std::size_t row = 0; row < rows; ++row) {
                 const double* mine = &scores[row * count];
-                for (const std::size_t other : best(mine, count, first + row, wanted)) {
+                const std::vector<std::size_t> others = best(mine, lengths, first + row, wanted);
+                if (others.empty()) {
+                    found.add(Dict{{"name", names[first + row]}, {"nearest", Value{}}, {"score", Value{}}});
+                }
+                for (const std::size_t other : others) {
                     found.add(Dict{{"name", names[first + row]},
                                    {"nearest", names[other]},
                                    {"score", std::clamp(mine[other], -1.0, 1.0)}});
@@ -91,12 +99,15 @@ private:
         return parts;
     }
 
-    /// The `wanted` best of a row of scores, without the row's own; a NaN comes last.
-    static std::vector<std::size_t> best(const double* scores, std::size_t count, std::size_t self,
+    /// The `wanted` best of a row of scores, without the row's own and those of length 0; a NaN comes last.
+    static std::vector<std::size_t> best(const double* scores, const std::vector<double>& lengths, std::size_t self,
                                          std::size_t wanted) {
-        std::vector<std::size_t> order(count);
+        if (lengths[self] == 0) return {};
+        std::vector<std::size_t> order(lengths.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        order.erase(order.begin() + static_cast<std::ptrdiff_t>(self));
+        const auto is_left_out = [&](std::size_t i) { return i == self || lengths[i] == 0; };
+        order.erase(std::remove_if(order.begin(), order.end(), is_left_out), order.end());
+        wanted = std::min(wanted, order.size());
         const auto rank = [&](std::size_t i) { return std::isnan(scores[i]) ? -2.0 : scores[i]; };
         std::partial_sort(
             order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted), order.end(),

@@ -2,6 +2,8 @@
 #include "documents.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 namespace nn {
 namespace {
@@ -108,6 +110,37 @@ Tensor counts(const Documents& documents, const Features& features, std::size_t 
 
 } // namespace
 
+namespace {
+
+[[noreturn]] void refuse_token(const Value& value, const std::string& where) {
+    throw Error{Code::type_mismatch, "the input must be a list of tokens, or a list of such lists, and nothing else in "
+                                     "it, but `" +
+                                         where + "` is " + std::string{with_article(value.kind())}};
+}
+
+/// The first thing in a list that is not of this kind.
+std::optional<std::size_t> first_other(const Value& list, Kind kind) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (!list.at(i).is(kind)) return i;
+    }
+    return std::nullopt;
+}
+
+std::string place(std::size_t index) { return "[" + std::to_string(index) + "]"; }
+
+/// `path` leads to the list.
+std::vector<std::string_view> tokens_of(const Value& list, const std::string& path) {
+    try {
+        return list.strings();
+    } catch (const Error&) {
+        // Looked for only now: each look costs a reference.
+        if (const auto other = first_other(list, Kind::string)) refuse_token(list.at(*other), path + place(*other));
+        throw;
+    }
+}
+
+} // namespace
+
 Documents read_documents(const Value& input) {
     Documents documents;
     documents.single = true;
@@ -121,15 +154,11 @@ Documents read_documents(const Value& input) {
     }
     const std::size_t count = input.size();
     documents.single = count == 0 || !input.at(0).is(Kind::list);
-    try {
-        if (documents.single) {
-            documents.tokens.push_back(input.strings());
-        } else {
-            for (const Value& item : Items{input}) documents.tokens.push_back(item.strings());
-        }
-    } catch (const Error& error) {
-        throw Error{Code::type_mismatch,
-                    "the input must be a list of tokens, or a list of such lists, and nothing else in it", error};
+    if (!documents.single) {
+        if (const auto other = first_other(input, Kind::list)) refuse_token(input.at(*other), place(*other));
+        for (std::size_t i = 0; i < count; ++i) documents.tokens.push_back(tokens_of(input.at(i), place(i)));
+    } else {
+        documents.tokens.push_back(tokens_of(input, ""));
     }
     return documents;
 }

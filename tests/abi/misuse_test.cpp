@@ -57,7 +57,7 @@ TEST_CASE("an index out of range and a key that is not there are told") {
     CHECK(told(catalog, "item out of range", Value::list({1, 2})) ==
           "get_item: index 7 is out of range: there are 2 items");
     CHECK(told(catalog, "key out of range", Value::dict({{"a", 1}})) ==
-          "get_key: index 7 is out of range: there are 1 entries");
+          "get_key: index 7 is out of range: there is 1 entry");
     CHECK(told(catalog, "no such key", Value::dict({{"width", 1}, {"length", 2}})) ==
           "get_entry: there is no key `lenght` (did you mean `length`?)");
 }

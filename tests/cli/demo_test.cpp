@@ -145,6 +145,17 @@ TEST_CASE("the demo on a folder without files finds nothing") {
     CHECK(done.out == "[]\n");
 }
 
+TEST_CASE("the demo names a file that has nothing to be compared with") {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "a.txt", "some words and more of them");
+    write_file(folder.path() / "empty.txt", "");
+    const Finished done = run_on(folder.path(), {"--quiet"});
+    CHECK(done.exit == 0);
+    CHECK(done.out == "name       nearest  score\n"
+                      "a.txt            -      -\n"
+                      "empty.txt        -      -\n");
+}
+
 TEST_CASE("the demo on a folder that is not there names it") {
     const Finished done = run_on("/nowhere/texts");
     CHECK(done.exit == 1);

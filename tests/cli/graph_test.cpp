@@ -74,7 +74,7 @@ TEST_CASE("every command about a graph says simulated when devices are") {
         CHECK(has(somatize({command, seed_graph, "--simulate", "cuda:2"}).out, "simulated"));
         const Finished done = somatize({command, seed_graph, "--simulate", "cuda:2", "--json"});
         if (command == "draw") { // its JSON is the graph alone
-            CHECK(done.err == "somatize: simulated devices: cuda:0, cuda:1\n");
+            CHECK(done.err.starts_with("somatize: simulated devices: cuda:0, cuda:1\n"));
             CHECK(done.out == somatize({command, seed_graph, "--json"}).out);
             continue;
         }
@@ -176,6 +176,37 @@ TEST_CASE("what draw prints as JSON is a graph that the program reads") {
     invalid({"plan", file}, file + ": ");
 }
 
+TEST_CASE("what draw prints as JSON leaves devices out and says so") {
+    const Finished placed = somatize({"draw", seed_graph, "--json"});
+    CHECK(placed.err == "somatize: warning: 2 nodes are placed, which a graph's JSON does not say; `somatize devices "
+                        "--json` prints what `--placement` reads back\n");
+    CHECK_FALSE(has(placed.out, "cuda"));
+    CHECK(somatize({"draw", "probe.echo", "--json"}).err.empty());
+}
+
+TEST_CASE("the versions of node types are written with a graph") {
+    const Value graph = json(somatize({"draw", "probe.echo >> probe.wait", "--json"}));
+    CHECK(*graph.find("nodes")->at(0).find("version") == Value(1));
+    CHECK(*graph.find("nodes")->at(1).find("version") == Value(3));
+}
+
+TEST_CASE("a plan prints as JSON however deep it is") {
+    std::string graph = "probe.echo";
+    for (int i = 0; i < 400; ++i) graph = "probe.echo >> (probe.echo | " + graph + ")";
+    const Finished done = somatize({"plan", graph, "--json"});
+    CHECK(done.exit == 0);
+    CHECK(done.err.empty());
+    CHECK(done.out.starts_with("{\n  \"plan\": {\n    \"sequence\": [\n      \"echo\",\n"));
+    CHECK(has(done.out, "\n  },\n  \"width\": "));
+    const auto count = [&done](char c) { return std::count(done.out.begin(), done.out.end(), c); };
+    CHECK(count('[') == count(']'));
+    CHECK(count('"') > 2 * 801);
+    // Half as deep, so that it is read too.
+    std::string half = "probe.echo";
+    for (int i = 0; i < 200; ++i) half = "probe.echo >> (probe.echo | " + half + ")";
+    CHECK(json(somatize({"plan", half, "--json"})).find("width")->as_int() == 201);
+}
+
 TEST_CASE("a graph made for a newer version of a node type is refused before anything runs") {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "graph.json").string();
@@ -185,6 +216,7 @@ TEST_CASE("a graph made for a newer version of a node type is refused before any
         "node `b` wants version 7 of `probe.echo`, but plugin `probe` gives version 1: update the plugin";
     invalid({"check", file}, why);
     invalid({"run", file, "--in", "x"}, why);
+    invalid({"devices", file}, why);
     write_file(file, R"({"nodes": [{"id": "a", "type": "probe.echo", "version": 1}], "edges": []})");
     CHECK(somatize({"check", file}).exit == 0);
 }
@@ -284,6 +316,139 @@ TEST_CASE("check lists everything that is wrong at once") {
     const Value out = soma::parse_json(machine.out);
     CHECK(*out.find("ok") == Value(false));
     CHECK(out.find("problems")->size() == 3);
+}
+
+TEST_CASE("check lists every wrong field of a node and every wrong placement at once") {
+    const Finished done = somatize({"check", "nn.bag(dim=0, unit=\"x\", ngram=-1, zz=1) >> nn.relu >> nn.reul",
+                                    "--place", "bg=cpu", "--place", "relu=cude:0", "--place", "rel=cpu"});
+    CHECK(done.exit == 3);
+    CHECK(done.out.empty());
+    for (const char* part : {"`zz`", "`dim` of `nn.bag`: expected at least 1", "`unit` of `nn.bag`: ",
+                             "`ngram` of `nn.bag`: ", "--place bg=cpu: ", "--place relu=cude:0: ", "--place rel=cpu: ",
+                             "unknown node type `nn.reul` (did you mean `nn.relu`?)"}) {
+        INFO(part);
+        CHECK(has(done.err, part));
+    }
+    CHECK(soma::parse_json(somatize({"check", "--json", "nn.bag(dim=0, ngram=-1)", "--place", "b=cpu"}).out)
+              .find("problems")
+              ->size() == 3);
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "placement.json").string();
+    write_file(file, R"({"bog": "cpu", "bag": "cuda:x", "bug": 1})");
+    const Finished placed = somatize({"check", "nn.bag", "--placement", file});
+    for (const char* part : {": `bog`: ", ": `bag`: ", ": `bug`: "}) CHECK(has(placed.err, file + part));
+}
+
+TEST_CASE("check goes on after what is wrong with a name or a device in the text") {
+    const Finished done =
+        somatize({"check", "a = nn.bag.on(\"cude:0\")\nb = nn.relu\nnn.encoder.named(\"1\") >> nn.bga >> a >> c"});
+    CHECK(done.exit == 3);
+    for (const char* part :
+         {"1:15: unknown device kind `cude`", "2:1: `b` is bound and never used", "3:18: `1` cannot be a node's id",
+          "3:26: unknown node type `nn.bga`", "3:41: unknown name `c`"}) {
+        INFO(part);
+        CHECK(has(done.err, part));
+    }
+}
+
+TEST_CASE("what is wrong with a node is shown in its line") {
+    const auto shown = [](const std::string& text, const std::string& expected) {
+        for (const std::string command : {"check", "run", "plan", "devices", "draw"}) {
+            INFO(command);
+            const Finished done = somatize({command, text});
+            CHECK(done.exit == 3);
+            CHECK(done.err == "somatize: error: " + expected + "\n");
+        }
+    };
+    shown("text.tokenise >> nn.bag", "1:1: unknown node type `text.tokenise` (did you mean `text.tokenize`?)\n"
+                                     "text.tokenise >> nn.bag\n"
+                                     "^");
+    shown("text.tokenize >>\n  nn.bag(dim=0)", "2:3: node `bag`: `dim` of `nn.bag`: expected at least 1, got int 0\n"
+                                               "  nn.bag(dim=0)\n"
+                                               "  ^");
+    shown("x = flow.identity\nx >> x", "2:3: node `x` is wired to itself\nx >> x\n  ^");
+    shown("a = flow.identity\nb = flow.identity\n(a >> b) | (b >> a)",
+          "1:5: the graph has a cycle: a -> b -> a\na = flow.identity\n    ^");
+    shown("x = flow.identity\ny = flow.identity\n(x >> y) | (x >> y)",
+          "3:15: `x` is wired to `y` twice; a node reads another's result once\n(x >> y) | (x >> y)\n              ^");
+}
+
+TEST_CASE("a run says how many more faults there are before it shows the line") {
+    CHECK(
+        somatize({"run", "nn.bag(dim=0, ngram=0)"}).err ==
+        "somatize: error: 1:1: node `bag`: `dim` of `nn.bag`: expected at least 1, got int 0 (`somatize check` lists 1 "
+        "more)\nnn.bag(dim=0, ngram=0)\n^\n");
+}
+
+TEST_CASE("check as JSON lists what keeps the graph from being read") {
+    const auto problems = [](std::vector<std::string> more, int exit) {
+        more.insert(more.begin(), {"check", "--json"});
+        const Finished done = somatize(more);
+        INFO(done.err);
+        CHECK(done.exit == exit);
+        const Value out = soma::parse_json(done.out);
+        CHECK(*out.find("ok") == Value(false));
+        REQUIRE(out.find("problems")->size() > 0);
+        return std::string(out.find("problems")->at(0).as_string());
+    };
+    CHECK(has(problems({"probe.echo >>"}, 3), "1:12: nothing follows `>>`"));
+    CHECK(has(problems({"x = probe.echo.on(\"cude:0\") >>"}, 3), "1:19: unknown device kind `cude`"));
+    CHECK(has(problems({"probe.echo.on (\"cpu\")"}, 3), "1:11: `.on` is written without a space before its `(`"));
+    CHECK(has(problems({"probe.echo", "--place", "ecoh=cpu"}, 3), "--place ecoh=cpu: "));
+    CHECK(has(problems({"/nowhere/graph.soma"}, 3), "there is no file `/nowhere/graph.soma`"));
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "notes.soma.so").string();
+    write_file(file, "this is text\n");
+    CHECK(has(problems({"probe.echo", "--plugins", file}, 4), "notes.soma.so"));
+}
+
+TEST_CASE("a number that no int holds is too large and not of another kind") {
+    invalid({"check", "nn.bag(dim=99999999999999999999)"},
+            "`dim` of `nn.bag`: 1e+20 is too large: an int is at most 9223372036854775807");
+    invalid({"check", "nn.bag(seed=-99999999999999999999)"},
+            "`seed` of `nn.bag`: -1e+20 is too small: an int is at least -9223372036854775808");
+}
+
+TEST_CASE("an ending that is nearly a graph's offers the file that is there") {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "licence.soma", "probe.echo");
+    write_file(folder.path() / "g.json", R"({"nodes": [], "edges": []})");
+    const auto said = [&](const std::string& argument) {
+        Launch launch;
+        launch.args = {"check", argument};
+        launch.folder = folder.path();
+        return soma::test::run(launch).err;
+    };
+    CHECK(said("licence.som") == "somatize: error: there is no file `licence.som` (did you mean `licence.soma`?)\n");
+    CHECK(said("g.jsn") == "somatize: error: there is no file `g.jsn` (did you mean `g.json`?)\n");
+    CHECK(has(said("flow.some"), "unknown node type `flow.some`"));
+}
+
+TEST_CASE("the ending of a graph file may be in capitals") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "G.JSON").string();
+    write_file(file, somatize({"draw", "probe.echo", "--json"}).out);
+    CHECK(somatize({"devices", file}).out == "echo  unplaced\n");
+    invalid({"check", "NOT_HERE.SOMA"}, "there is no file `NOT_HERE.SOMA`");
+}
+
+TEST_CASE("a device that never ends is not read as a graph or as an input") {
+    invalid({"check", "/dev/zero"}, "`/dev/zero` is a device, not a file");
+    invalid({"check", "probe.echo", "--placement", "/dev/zero"}, "`/dev/zero` is a device, not a file");
+    for (const char* how : {"--json", "--lines", "--each"}) {
+        const Finished done = somatize({"run", "probe.echo", "--in", "@/dev/zero", how});
+        CHECK(done.exit == 2);
+        CHECK(has(done.err, "--in @/dev/zero: `/dev/zero` is a device, not a file"));
+    }
+    CHECK(somatize({"run", "probe.echo", "-q", "--in", "@/dev/null"}).out == "\n");
+}
+
+TEST_CASE("what is on the command line cannot drive the terminal in an error") {
+    const Finished done = somatize({"devices", "nn.bag", "--place", "x\x1b[31m=cpu"});
+    CHECK(done.exit == 3);
+    CHECK_FALSE(has(done.err, "\x1b"));
+    CHECK(has(done.err, "--place x\\x1b[31m=cpu: "));
+    CHECK_FALSE(has(somatize({"nodes", "\x1b[31m"}).err, "\x1b"));
 }
 
 TEST_CASE("check says that a graph is right and how much of it is placed") {

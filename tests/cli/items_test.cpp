@@ -66,14 +66,48 @@ TEST_CASE("the results of many items come in order whatever number is in flight"
 }
 
 TEST_CASE("an item that fails is named and the others go on") {
-    const Finished done = somatize({"run", "text.tokenize", "--lines", "--in", "@-"}, "a b\n5\nc d\n");
+    const Finished done = somatize({"run", "text.tokenize", "--each", "--in", R"(["a b", 5, "c d"])"});
     CHECK(done.exit == 1);
     CHECK(done.out == "[\"a\", \"b\"]\n\n[\"c\", \"d\"]\n");
     CHECK(done.err.starts_with("somatize: error: item 1: node `tokenize` failed: "));
 }
 
+TEST_CASE("a line is text whatever it looks like") {
+    const Finished done =
+        somatize({"run", "text.tokenize", "--lines", "--in", "@-"}, "2024\ntrue\nword\n{\"tensor\": [1]}\n");
+    CHECK(done.exit == 0);
+    CHECK(done.out == "[\"2024\"]\n[\"true\"]\n[\"word\"]\n[\"{\\\"tensor\\\":\", \"[1]}\"]\n");
+}
+
+TEST_CASE("a line that is not UTF-8 fails by its number and the others go on") {
+    for (const char* in_flight : {"1", "3"}) {
+        const std::vector<std::string> args{"run", "probe.echo", "--lines", "--in", "@-", "--in-flight", in_flight};
+        const Finished done = somatize(args, "\xfe\none\n\xff\n\xff\ntwo\n\xff");
+        CHECK(done.exit == 1);
+        CHECK(done.out == "\none\n\n\ntwo\n\n");
+        for (const char* item : {"item 0: ", "item 2: ", "item 3: ", "item 5: "}) {
+            INFO(item);
+            CHECK(has(done.err, std::string("somatize: error: ") + item));
+        }
+        CHECK(has(done.err, "UTF-8"));
+        CHECK_FALSE(has(done.err, "@FILE"));
+    }
+    const Finished json = somatize({"run", "probe.echo", "--lines", "--json", "--in", "@-"}, "\xff\none\n");
+    const auto lines = lines_of(json.out);
+    REQUIRE(lines.size() == 2);
+    CHECK(soma::parse_json(lines[0]).find("item")->as_int() == 0);
+    CHECK(soma::parse_json(lines[0]).find("failures") != nullptr);
+    CHECK(soma::parse_json(lines[1]) == soma::parse_json(R"({"item": 1, "result": "one"})"));
+}
+
+TEST_CASE("the text of a line comes out as it went in") {
+    const std::string input = "a\tb\\t\n\\\n \x1b \n";
+    CHECK(somatize({"run", "probe.echo", "--lines", "--in", "@-"}, input).out == input);
+    CHECK(somatize({"run", "probe.echo", "--lines", "--in", "@-"}, "a\r\nb\r\n\r\n").out == "a\nb\n\n");
+}
+
 TEST_CASE("many items as JSON are an object a line") {
-    const Finished done = somatize({"run", "text.tokenize", "--lines", "--json", "--in", "@-"}, "a b\n5\n");
+    const Finished done = somatize({"run", "text.tokenize", "--each", "--json", "--in", R"(["a b", 5])"});
     CHECK(done.exit == 1);
     const auto lines = lines_of(done.out);
     REQUIRE(lines.size() == 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program says of the machine it runs on, which only the tensor engine knows.
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -27,7 +28,8 @@ TEST_CASE("check looks at this machine only when asked to") {
     const Finished missing = somatize({"check", "--here", graph});
     CHECK(missing.exit == 3);
     CHECK(missing.out.empty());
-    CHECK(has(missing.err, "hpu:5"));
+    CHECK(has(missing.err, "1 node is placed on a device that is not here: `echo` on `hpu:5`."));
+    CHECK(missing.err.ends_with(" Place it elsewhere\n"));
     const Finished done = somatize({"check", "--here", "probe.echo.on(\"cpu\")"});
     CHECK(done.out == "ok: 1 node, 1 placed, every device is here\n");
 }
@@ -42,6 +44,7 @@ TEST_CASE("a device that is not there is refused before any node runs") {
     CHECK(done.exit == 3);
     CHECK(has(done.err, "`echo`"));
     CHECK(has(done.err, "`last`"));
+    CHECK(done.err.ends_with(" Place them elsewhere; nothing was run\n"));
     CHECK_FALSE(std::filesystem::exists(touch));
 }
 
@@ -76,6 +79,45 @@ TEST_CASE("a malformed tensor in the input is a usage error") {
     const Finished done = somatize({"run", "probe.echo", "--in", R"({"tensor": [[1], [2, 3]]})"});
     CHECK(done.exit == 2);
     CHECK(done.err.starts_with("somatize: error: --in: "));
+}
+
+TEST_CASE("a number that a tensor's dtype does not hold is refused") {
+    const auto said = [](const std::string& tensor) {
+        const Finished done = somatize({"run", "probe.echo", "-q", "--in", tensor});
+        CHECK(done.exit == (done.out.empty() ? 2 : 0));
+        return done.out + done.err.substr(0, done.err.find('\n'));
+    };
+    CHECK(said(R"({"tensor": [1, 1e39]})") == "somatize: error: --in: `[1]` is 1e+39, which does not fit float32");
+    CHECK(said(R"({"tensor": [70000], "dtype": "float16"})") ==
+          "somatize: error: --in: `[0]` is 70000, which does not fit float16");
+    CHECK(said(R"({"tensor": [-4e38], "dtype": "bfloat16"})") ==
+          "somatize: error: --in: `[0]` is -4e+38, which does not fit bfloat16");
+    CHECK(said(R"({"tensor": [3.4028235e38, -1e-50]})").starts_with("{\"tensor\": [3.40282e+38, "));
+    CHECK(said(R"({"tensor": [1e39], "dtype": "float64"})").starts_with("{\"tensor\": [1e+39]"));
+}
+
+TEST_CASE("a tensor of the input on a device that is not here is a usage error") {
+    const auto said = [](const std::string& device) {
+        const Finished done =
+            somatize({"run", "probe.echo", "--in", R"({"tensor": [1], "device": ")" + device + "\"}"});
+        CHECK(done.exit == 2);
+        CHECK(done.out.empty());
+        return done.err.substr(0, done.err.find('\n'));
+    };
+    const std::string missing = said("hpu:3");
+    CHECK(missing.starts_with("somatize: error: --in: a tensor is to be on `hpu:3`, which is not here: "));
+    CHECK(missing.size() < 200);
+    CHECK(said("cude:0").starts_with("somatize: error: --in: unknown device kind `cude` in `cude:0`"));
+}
+
+TEST_CASE("a tensor of the input on a device beyond those simulated is a usage error (simulated)") {
+    const Finished done =
+        somatize({"run", "probe.echo", "--simulate", "cuda:2", "--in", R"({"tensor": [1], "device": "cuda:5"})"});
+    if (has(done.err, "cannot simulate")) soma_skip("libtorch has real CUDA here");
+    CHECK(done.exit == 2);
+    CHECK(done.err.starts_with(
+        "somatize: error: --in: a tensor is to be on `cuda:5`, which is not here: this machine has 2 "
+        "simulated `cuda` devices, `cuda:0` to `cuda:1`\n"));
 }
 
 TEST_CASE("the seed graph runs on two devices that this machine has not (simulated)") {
@@ -115,7 +157,10 @@ TEST_CASE("every way to print a run says simulated (simulated)") {
                                    "cuda:2", "--each"});
         return somatize(more);
     };
-    CHECK(has(each({}).out, note));
+    for (const Finished& done : {each({}), each({"--quiet"})}) {
+        CHECK(std::count(done.out.begin(), done.out.end(), '\n') == 2); // a line an item and no other
+        CHECK(done.err == "somatize: " + note);
+    }
     CHECK(has(each({"--json"}).out, "\"simulated\""));
 }
 

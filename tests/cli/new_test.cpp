@@ -49,6 +49,14 @@ void refused(std::vector<std::string> args, const std::string& message) {
 
 } // namespace
 
+TEST_CASE("the name of a plugin that is there already is warned of") {
+    const TemporaryFolder folder;
+    const Finished done = make(folder.path(), {"nn"});
+    CHECK(done.exit == 0);
+    CHECK(has(done.err, "somatize: warning: there is a plugin `nn` already, `"));
+    CHECK(make(folder.path(), {"hello"}).err.empty());
+}
+
 TEST_CASE("new is among the commands and has a help page") {
     CHECK(has(somatize({"--help"}).out, "\n  new "));
     const Finished done = somatize({"new", "--help"});

@@ -185,8 +185,39 @@ TEST_CASE("a refused plugin that the graph needs ends the program with 4 and the
 TEST_CASE("a refused plugin is told also where a type of it is inspected") {
     const TemporaryFolder folder;
     write_broken_probe(folder.path() / "cliprobe.soma.so");
-    CHECK(without_probe({"inspect", "probe.echo", "--plugins", folder.path().string()}).exit == 4);
-    CHECK(without_probe({"inspect", "probe", "--plugins", folder.path().string()}).exit == 4);
+    for (const std::vector<std::string>& args :
+         {std::vector<std::string>{"inspect", "probe.echo"}, {"inspect", "cliprobe"}, {"devices", "probe.echo"}}) {
+        std::vector<std::string> all = args;
+        all.insert(all.end(), {"--plugins", folder.path().string()});
+        const Finished done = without_probe(all);
+        INFO(done.err);
+        CHECK(done.exit == 4);
+        // Once: not as a warning too.
+        CHECK(std::count(done.err.begin(), done.err.end(), '\n') <= (all[0] == "devices" ? 3 : 1));
+        CHECK_FALSE(has(done.err, "warning"));
+    }
+}
+
+TEST_CASE("warnings heed the level of the log") {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "notes.soma.so", "this is text\n");
+    const auto said = [&](const char* level) {
+        Launch launch;
+        launch.args = {"nodes", "flow.to", "--plugins", folder.path().string()};
+        launch.environment = {{"SOMATIZE_LOG", level}};
+        return soma::test::run(launch).err;
+    };
+    CHECK(has(said("warning"), "notes.soma.so"));
+    CHECK(said("error").empty());
+    CHECK(said("off").empty());
+    CHECK(has(said("zzz"), "SOMATIZE_LOG is none of `debug`, `info`, `warning`, `error` and `off`"));
+    CHECK(has(said("zzz"), "notes.soma.so"));
+}
+
+TEST_CASE("inspect as JSON gives the bounds of an int as ints") {
+    const std::string out = somatize({"inspect", "nn.bag", "--json"}).out;
+    CHECK(has(out, "\"minimum\": 1,"));
+    CHECK_FALSE(has(out, "\"minimum\": 1.0"));
 }
 
 TEST_CASE("a plugin file that was named and is refused ends the program with 4") {

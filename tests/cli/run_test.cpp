@@ -73,6 +73,10 @@ TEST_CASE("a file that is no text arrives as bytes") {
     const Value result = echoed("@-", bytes);
     REQUIRE(result.find("bytes") != nullptr);
     CHECK(result.find("bytes")->as_string() == "/wD+");
+    // What is printed reads back.
+    CHECK(echoed(soma::to_json(result)) == result);
+    CHECK(somatize({"run", "text.tokenize", "--in", soma::to_json(result)}).err.find("got bytes") != std::string::npos);
+    CHECK(somatize({"run", "probe.echo", "--in", R"({"bytes": "a"})"}).exit == 2);
 }
 
 TEST_CASE("text on the command line that is not UTF-8 is a usage error") {
@@ -167,6 +171,36 @@ TEST_CASE("a failed run as JSON says what failed and what had run") {
     REQUIRE(out.find("failures")->size() == 1);
     CHECK(has(std::string(out.find("failures")->at(0).as_string()), "on fire"));
     CHECK(out.find("nodes")->at(0).find("ran")->as_bool());
+}
+
+TEST_CASE("a run as JSON that fails before it starts says why") {
+    for (const std::vector<std::string>& args : {std::vector<std::string>{"probe.ecoh"},
+                                                 {"probe.echo >>"},
+                                                 {"probe.echo", "--place", "x=cpu"},
+                                                 {"probe.echo.on(\"hpu:7\")"}}) {
+        std::vector<std::string> all{"run", "--json"};
+        all.insert(all.end(), args.begin(), args.end());
+        const Finished done = somatize(all);
+        INFO(done.err);
+        CHECK(done.exit != 0);
+        const Value out = soma::parse_json(done.out);
+        CHECK(out.find("result") == nullptr);
+        CHECK(out.find("nodes")->size() == 0);
+        REQUIRE(out.find("failures")->size() == 1);
+        CHECK(done.err == "somatize: error: " + std::string(out.find("failures")->at(0).as_string()) + "\n");
+    }
+    CHECK(somatize({"run", "--json", "probe.echo", "--jobs", "0"}).out.empty());
+}
+
+TEST_CASE("a plugin that ends the program is an error") {
+    Launch launch;
+    launch.args = {"run", "lie.exit_in_forward", "--in",
+                   "x",   "--plugins",           (soma::test::test_plugins("lies") / "lies.soma.so").string()};
+    launch.environment = {{"SOMA_LIE", "exit_in_forward"}};
+    const Finished done = soma::test::run(launch);
+    CHECK(done.exit == 1);
+    CHECK(done.out.empty());
+    CHECK(has(done.err, "somatize: error: a plugin ended the program with `exit`"));
 }
 
 TEST_CASE("of several failures the first written comes first and the others follow") {

@@ -97,6 +97,11 @@ TEST_CASE("an expression cut up by the shell is told to be quoted") {
             "`probe.fail` is one argument too many; an expression with blanks in it wants quotes around it");
 }
 
+TEST_CASE("of arguments that are no expression the one too many is told") {
+    refused({"nodes", "a", "b"}, "`b` is one argument too many: `nodes` takes one PATTERN");
+    refused({"new", "a", "b"}, "`b` is one argument too many: `new` takes one NAME");
+}
+
 TEST_CASE("an option without its value is a usage error") {
     refused({"run", "probe.echo", "--in"}, "`--in` wants VALUE|@FILE after it");
     refused({"run", "probe.echo", "-j"}, "`-j` wants N after it");
@@ -140,9 +145,10 @@ TEST_CASE("numbers out of bounds are usage errors that say the bounds") {
     refused({"run", "probe.echo", "--jobs", "-1"}, "--jobs wants a whole number from 1 to 4096, not `-1`");
     refused({"run", "probe.echo", "--seed", "1.5"},
             "--seed wants a whole number from 0 to 18446744073709551615, not `1.5`");
-    for (const std::string text : {"0", "-1", "nan", "inf", "soon", "1e400", ""}) {
+    for (const std::string text : {"0", "-1", "nan", "inf", "soon", "1e400", "1e30", ""}) {
         refused({"run", "probe.echo", "--timeout", text},
-                "--timeout wants a number of seconds greater than 0, such as 2.5, not `" + text + "`");
+                "--timeout wants a number of seconds greater than 0 and up to 31536000, a year, such as 2.5, not `" +
+                    text + "`");
     }
 }
 

@@ -19,6 +19,12 @@ TEST_CASE("flow.identity returns its input itself") {
     CHECK(run("flow.identity", tensor).handle() == tensor.handle());
 }
 
+TEST_CASE("a pipeline's graph says for which versions of its types it was made") {
+    const Pipeline made = somatize("flow.identity >> flow.to", catalog());
+    for (const Node& node : made.graph().nodes()) CHECK(node.type_version == 1);
+    CHECK(holds(made.graph().to_json(), R"("type": "flow.to", "version": 1)"));
+}
+
 TEST_CASE("flow.identity placed elsewhere is held to its claim (meta)") {
     CHECK(failure_json(R"(flow.identity.on("meta"))", R"({"tensor": [1.0]})") ==
           "node `identity` failed: it declared `meta` but returned a value on `cpu`");

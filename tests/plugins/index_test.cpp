@@ -48,9 +48,17 @@ TEST_CASE("index.nearest of two equally near takes the first and keeps equal nam
     CHECK(found.at(1).find("score")->as_float() == 1);
 }
 
-TEST_CASE("index.nearest of nothing and of one is empty") {
+TEST_CASE("index.nearest of nothing is empty and of one is none") {
     CHECK(run("index.nearest", parse_json("[[], []]")).size() == 0);
-    CHECK(run("index.nearest", parse_json(R"([["a"], [[1, 0]]])")).size() == 0);
+    CHECK(run("index.nearest", parse_json(R"([["a"], [[1, 0]]])")) ==
+          parse_json(R"([{"name": "a", "nearest": null, "score": null}])"));
+}
+
+TEST_CASE("index.nearest finds nothing near a vector of zeros and it near nothing") {
+    const Value found = run("index.nearest(k=2)", parse_json(R"([["a", "empty", "b"], [[1, 0], [0, 0], [-1, 0]]])"));
+    CHECK(found == parse_json(R"([{"name": "a", "nearest": "b", "score": -1.0},
+                                  {"name": "empty", "nearest": null, "score": null},
+                                  {"name": "b", "nearest": "a", "score": -1.0}])"));
 }
 
 TEST_CASE("index.nearest works through collections larger than it takes at once") {

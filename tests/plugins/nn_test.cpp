@@ -33,6 +33,14 @@ TEST_CASE("nn.bag gives one vector for a document and a matrix for a list of the
     CHECK(summary(run("nn.bag(dim=16)", "a plain text")) == "tensor float32[16] on cpu");
 }
 
+TEST_CASE("nn.bag says where something is that is no token") {
+    const std::string wanted =
+        "the input must be a list of tokens, or a list of such lists, and nothing else in it, but ";
+    CHECK(failure_json("nn.bag", R"(["a", ["b"]])") == "node `bag` failed: " + wanted + "`[1]` is a list");
+    CHECK(failure_json("nn.bag", R"([["a"], "b"])") == "node `bag` failed: " + wanted + "`[1]` is a string");
+    CHECK(failure_json("nn.bag", R"([["a"], ["b", 5]])") == "node `bag` failed: " + wanted + "`[1][1]` is an int");
+}
+
 TEST_CASE("nn.bag reads a plain text as the words between white space") {
     CHECK(numbers(run("nn.bag(dim=32)", " to  be\nor\t")) ==
           numbers(run("nn.bag(dim=32)", list_of({"to", "be", "or"}))));

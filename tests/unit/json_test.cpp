@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 
 #include "soma/error.h"
@@ -93,6 +94,19 @@ TEST_CASE("bytes are written as base64") {
     CHECK(base64("fo") == R"({"bytes": "Zm8="})");
     CHECK(base64("foobar") == R"({"bytes": "Zm9vYmFy"})");
     CHECK(base64("\xff\xfe\xfd") == R"({"bytes": "//79"})");
+}
+
+TEST_CASE("bytes are read back from the base64 they are written as") {
+    for (const std::string text : {"", "f", "fo", "foo", "foobar", "\xff\xfe\xfd", "\xff\xff\xff\xff"}) {
+        const Value bytes = Value::bytes(std::as_bytes(std::span(text)));
+        CHECK(tensors_from_json(parse_json(to_json(Value::list({bytes})))) == Value::list({bytes}));
+    }
+    for (const std::string text : {"A", "AA", "AAA", "A===", "AA=A", "A A=", "AAAA="}) {
+        INFO(text);
+        CHECK_THROWS_AS(tensors_from_json(Value::dict({{"bytes", text}})), ValueError);
+    }
+    const Value more = parse_json(R"([{"bytes": 5}, {"bytes": "AAAA", "text": "x"}])");
+    CHECK(tensors_from_json(more).handle() == more.handle());
 }
 
 TEST_CASE("a summary is one line that says what a value is") {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "soma/detail/located.h"
 #include "soma/error.h"
 #include "soma/language.h"
 #include "support/catch.h"
@@ -79,6 +80,72 @@ TEST_CASE("a name that is neither bound nor a type offers the nearest of both") 
     CHECK(first_line("a = a >> nn.bag\na") == "1:5: `a` is bound to something that has it in it");
     // Without a list of types too, when it is near a binding.
     CHECK_THROWS_AS(soma::parse_wire("tokens = text.tokenize\ntokns >> tokens"), soma::SyntaxError);
+}
+
+TEST_CASE("a name that is used above where it is bound says so") {
+    const std::string why = " is used above where it is bound, on line 2; bind it before it is used";
+    CHECK(first_line("tokens >> nn.bag\ntokens = text.tokenize") == "1:1: `tokens`" + why);
+    CHECK(first_line("x = y\ny = x\nx") == "1:5: `y`" + why);
+    // Without a list of types too.
+    try {
+        static_cast<void>(soma::parse_wire("tokens >> nn.bag\ntokens = text.tokenize"));
+        FAIL("no error");
+    } catch (const soma::SyntaxError& error) {
+        CHECK(std::string(error.what()).find("1:1: `tokens`" + why) == 0);
+    }
+}
+
+TEST_CASE("a method with a space around its name says that the space is wrong") {
+    CHECK(first_line("nn.bag . on(\"cpu\")") == "1:10: `.on` is written without a space: .on(\"cpu\")");
+    CHECK(first_line("nn.bag.on (\"cpu\")") == "1:7: `.on` is written without a space before its `(`: .on(\"cpu\")");
+    CHECK(first_line("nn.bag.named (x)") ==
+          "1:7: `.named` is written without a space before its `(`: .named(\"encoder\")");
+}
+
+TEST_CASE("a method that there is not says which there are") {
+    CHECK(first_line("nn.bag.place(\"cpu\")") == "1:7: unknown method `.place`; there are `.on` and `.named`");
+    CHECK(first_line("nn.bag.at(\"cpu\")") == "1:7: unknown method `.at`; there are `.on` and `.named`");
+    CHECK(first_line("t = nn.bag\nt.at(\"cpu\")") == "2:2: unknown method `.at`; there are `.on` and `.named`");
+    try {
+        static_cast<void>(soma::parse_wire("nn.bag.place(\"cpu\")"));
+        FAIL("no error");
+    } catch (const soma::SyntaxError& error) {
+        CHECK(std::string(error.what()).find("unknown method `.place`") != std::string::npos);
+    }
+}
+
+TEST_CASE("a device that is no text is shown as one that is good") {
+    CHECK(first_line("nn.bag.on(0)") == "1:11: a device stands in quotes: write .on(\"cuda:0\")");
+    CHECK(first_line("nn.bag.on(1)") == "1:11: a device stands in quotes: write .on(\"cuda:1\")");
+    CHECK(first_line("nn.bag.on(gpu)") == "1:11: a device stands in quotes: write .on(\"cuda:0\")");
+}
+
+TEST_CASE("everything that reading can go on after is told at once") {
+    std::vector<soma::detail::WireFault> faults;
+    const auto located = soma::detail::read_wire(
+        "a = nn.bga.on(\"gpu\")\nunused = nn.bag\na >> nn.bag(x=1, x=2).named(\"1\")", "", types, &faults);
+    std::vector<std::string> places;
+    for (const auto& fault : faults) places.push_back(fault.message.substr(0, 4));
+    CHECK(places == std::vector<std::string>{"1:5:", "1:15", "3:18", "3:29", "2:1:"});
+    REQUIRE(located.wired.graph.size() == 2);
+    CHECK(located.offsets == std::vector<std::size_t>{4, 43});
+    CHECK_THROWS_AS(soma::detail::read_wire("nn.bga", "", types), soma::SyntaxError);
+}
+
+TEST_CASE("what only the whole graph shows has its place too") {
+    const auto said = [](std::string_view text) -> std::string {
+        try {
+            static_cast<void>(soma::detail::read_wire(text, "g.soma"));
+        } catch (const soma::SyntaxError& error) {
+            return std::string(error.what()).substr(0, std::string_view(error.what()).find('\n'));
+        }
+        return "no error";
+    };
+    CHECK(said("x = nn.bag\nx >> x") == "g.soma:2:3: node `x` is wired to itself");
+    CHECK(said("x = nn.bag\nx.on(\"cpu\") | x.on(\"meta\")") ==
+          "g.soma:2:20: node `x` is placed on both `cpu` and `meta`; a piece used twice is the same nodes, so place it "
+          "once");
+    CHECK(said("nn.bag >> nn.linear") == "no error");
 }
 
 TEST_CASE("an unknown method offers the nearest") {

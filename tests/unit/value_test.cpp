@@ -43,8 +43,8 @@ TEST_CASE("asking for another kind names both kinds") {
     CHECK_THROWS_WITH(Value::dict({}).as_bool(), "expected bool, got dict");
     CHECK_THROWS_WITH(Value(3).at(0), "expected list, got int");
     CHECK_THROWS_WITH(Value::list({}).key(0), "expected dict, got list");
-    CHECK_THROWS_WITH(Value::list({1}).at(1), "index 1 is out of range: there are 1 items");
-    CHECK_THROWS_WITH(Value::dict({{"a", 1}}).key(2), "index 2 is out of range: there are 1 entries");
+    CHECK_THROWS_WITH(Value::list({1}).at(1), "index 1 is out of range: there is 1 item");
+    CHECK_THROWS_WITH(Value::dict({{"a", 1}}).key(2), "index 2 is out of range: there is 1 entry");
 }
 
 TEST_CASE("text that is not UTF-8 is refused with the byte and its place") {

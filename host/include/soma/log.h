@@ -33,7 +33,7 @@ using LogSink = std::function<void(const LogLine&)>;
 /// Sends the log elsewhere; an empty function restores standard error. Any thread.
 SOMA_API void set_log_sink(LogSink sink);
 /// The least grave level that is told. At first what the environment's SOMATIZE_LOG says (`debug`, `info`, `warning`,
-/// `error`), else `warning`. Any thread.
+/// `error`; with `off` nothing is), else `warning`. Any thread.
 SOMA_API LogLevel log_level() noexcept;
 SOMA_API void set_log_level(LogLevel level) noexcept; ///< Drops what is less grave.
 

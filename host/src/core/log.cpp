@@ -17,6 +17,7 @@ constexpr std::uint32_t unread = 0xffff'ffffu;
 
 constinit std::atomic<std::uint32_t> least{unread};
 constinit std::mutex sink_mutex;
+constinit std::mutex environment_mutex; // it is read, and complained of, once
 
 LogSink& sink() {
     // Never destroyed: plugins and static values may still speak when static variables are gone.
@@ -30,6 +31,13 @@ std::uint32_t level_of_environment() noexcept {
     if (wanted == "debug") return SOMA_LOG_DEBUG;
     if (wanted == "info") return SOMA_LOG_INFO;
     if (wanted == "error") return SOMA_LOG_ERROR;
+    if (wanted == "off") return SOMA_LOG_ERROR + 1;
+    if (!wanted.empty() && wanted != "warning") {
+        constexpr std::string_view told =
+            "somatize: warning: SOMATIZE_LOG is none of `debug`, `info`, `warning`, `error` and `off`; it is taken for "
+            "`warning`\n";
+        static_cast<void>(!::write(STDERR_FILENO, told.data(), told.size()));
+    }
     return SOMA_LOG_WARNING;
 }
 
@@ -65,7 +73,10 @@ LogLevel log_level() noexcept {
     std::uint32_t level = least.load(std::memory_order_relaxed);
     if (level == unread) {
         std::uint32_t expected = unread;
-        least.compare_exchange_strong(expected, level_of_environment(), std::memory_order_relaxed);
+        const std::scoped_lock once(environment_mutex);
+        if (least.load(std::memory_order_relaxed) == unread) {
+            least.compare_exchange_strong(expected, level_of_environment(), std::memory_order_relaxed);
+        }
         level = least.load(std::memory_order_relaxed);
     }
     return static_cast<LogLevel>(level);

@@ -113,7 +113,9 @@ std::size_t Value::size() const noexcept {
 const Value& Value::at(std::size_t index) const {
     const std::uint32_t kind = kind_of(handle_);
     if (kind != SOMA_KIND_DICT) expect(handle_, SOMA_KIND_LIST);
-    if (index >= size()) throw ValueError(fmt::format("index {} is out of range: there are {} items", index, size()));
+    if (index >= size())
+        throw ValueError(fmt::format("index {} is out of range: there {}", index,
+                                     size() == 1 ? "is 1 item" : fmt::format("are {} items", size())));
     if (kind == SOMA_KIND_LIST) return data_of<ListData>(handle_).items[index];
     return data_of<DictData>(handle_).entries[index].second;
 }
@@ -122,7 +124,9 @@ std::string_view Value::key(std::size_t index) const {
     expect(handle_, SOMA_KIND_DICT);
     const auto& entries = data_of<DictData>(handle_).entries;
     if (index >= entries.size()) {
-        throw ValueError(fmt::format("index {} is out of range: there are {} entries", index, entries.size()));
+        throw ValueError(
+            fmt::format("index {} is out of range: there {}", index,
+                        entries.size() == 1 ? "is 1 entry" : fmt::format("are {} entries", entries.size())));
     }
     return entries[index].first;
 }

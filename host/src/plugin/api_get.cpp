@@ -23,11 +23,12 @@ soma_status* check(const soma_host* host, const soma_value* value, const void* o
     return value->kind == kind ? nullptr : wrong_kind(function, kind, value->kind);
 }
 
-soma_status* out_of_range(std::string_view function, std::uint64_t index, std::size_t size,
-                          std::string_view what) noexcept {
+soma_status* out_of_range(std::string_view function, std::uint64_t index, std::size_t size, std::string_view one,
+                          std::string_view many) noexcept {
     try {
         return fail(SOMA_OUT_OF_RANGE, function,
-                    fmt::format("index {} is out of range: there are {} {}", index, size, what));
+                    fmt::format("index {} is out of range: there {} {} {}", index, size == 1 ? "is" : "are", size,
+                                size == 1 ? one : many));
     } catch (...) {
         return out_of_memory_status();
     }
@@ -86,13 +87,13 @@ soma_status* get_item(soma_host* host, const soma_value* value, std::uint64_t in
     switch (value->kind) {
     case SOMA_KIND_LIST: {
         const auto& items = data_of<ListData>(value).items;
-        if (index >= items.size()) return out_of_range("get_item", index, items.size(), "items");
+        if (index >= items.size()) return out_of_range("get_item", index, items.size(), "item", "items");
         *out = items[index].handle();
         return nullptr;
     }
     case SOMA_KIND_DICT: {
         const auto& entries = data_of<DictData>(value).entries;
-        if (index >= entries.size()) return out_of_range("get_item", index, entries.size(), "entries");
+        if (index >= entries.size()) return out_of_range("get_item", index, entries.size(), "entry", "entries");
         *out = entries[index].second.handle();
         return nullptr;
     }
@@ -103,7 +104,7 @@ soma_status* get_item(soma_host* host, const soma_value* value, std::uint64_t in
 soma_status* get_key(soma_host* host, const soma_value* value, std::uint64_t index, soma_string* out) {
     if (soma_status* wrong = check(host, value, out, SOMA_KIND_DICT, "get_key")) return wrong;
     const auto& entries = data_of<DictData>(value).entries;
-    if (index >= entries.size()) return out_of_range("get_key", index, entries.size(), "entries");
+    if (index >= entries.size()) return out_of_range("get_key", index, entries.size(), "entry", "entries");
     *out = text_of(entries[index].first);
     return nullptr;
 }

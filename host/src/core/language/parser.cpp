@@ -276,7 +276,9 @@ void Parser::node() {
     try {
         check_type(name_, name_offset_);
     } catch (const SyntaxError& error) {
-        if (faults_ == nullptr) throw;
+        // A method that is not written as one: what follows it cannot be read.
+        const std::string_view last = name_.substr(name_.rfind('.') + 1);
+        if (faults_ == nullptr || last == "on" || last == "named") throw;
         faults_->push_back({name_offset_, error.what()});
     }
     Value config;

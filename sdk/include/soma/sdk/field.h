@@ -59,7 +59,7 @@ std::string json(T value) {
 class Field {
 public:
     /// Of a kind, by the name a user writes.
-    Field(Kind kind, std::string name) : kind{kind}, name{std::move(name)} {}
+    Field(Kind of_kind, std::string of_name) : kind{of_kind}, name{std::move(of_name)} {}
 
     /// It has no default and must be given.
     Field& required() {

@@ -53,12 +53,12 @@ private:
 
     static const soma_opaque_type& type() {
         static const soma_opaque_type described = [] {
-            soma_opaque_type described{};
-            described.struct_size = sizeof described;
-            described.type_id = detail::c_string(T::type_id);
-            described.destroy = &destroy;
-            if constexpr (detail::HasPlace<T>::value) described.place = &place;
-            return described;
+            soma_opaque_type made{};
+            made.struct_size = sizeof made;
+            made.type_id = detail::c_string(T::type_id);
+            made.destroy = &destroy;
+            if constexpr (detail::HasPlace<T>::value) made.place = &place;
+            return made;
         }();
         return described;
     }
