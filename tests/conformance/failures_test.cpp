@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <stdexcept>
@@ -23,6 +24,7 @@ std::string said(std::string_view id) {
     return "node `" + std::string(id) + "` failed: lamp " + std::string(id) + " (plugin `probe`)";
 }
 Wire trace(std::string_view id) { return node("probe.trace").named(id); }
+Wire meet(std::string_view key, int parties) { return node("probe.barrier", {{"key", key}, {"parties", parties}}); }
 Wire nap(double seconds, bool deaf = false) { return node("probe.sleep", {{"seconds", seconds}, {"deaf", deaf}}); }
 
 /// What a pipeline of the one node, named `n`, fails with.
@@ -102,26 +104,51 @@ TEST_CASE("a failure carries its node and its plugin") {
 
 TEST_CASE("the failure thrown is the sequential one on each of 100 runs and all are kept") {
     // In time b fails first, then d, then a; in the order written a is first.
-    auto p = pipeline(
-        nap(0.004) >> fail("a", 0.004) | fail("b") | nap(0.02) >> trace("after_c") | nap(0.002) >> fail("d"), 4);
-    auto alone = pipeline(nap(0) >> fail("a") | fail("b") | trace("after_c") | fail("d"), 1);
-    const std::string expected = error_of<NodeError>([&] { alone.run(1); });
-    CHECK(expected == said("a"));
-    CHECK(alone.failures() == Texts{said("a")});
+    std::atomic<int> entered{0}; // of b and d
+    std::atomic<bool> failing{false};
+    const auto wait = [](const auto& until) {
+        while (!until()) std::this_thread::sleep_for(100us);
+    };
+    const auto fails = [&](const char* id) {
+        return doing([&, id](const soma_ctx&, const Value&) -> Value {
+                   ++entered;
+                   throw std::runtime_error("lamp " + std::string(id));
+               })
+            .named(id);
+    };
+    const auto fails_last = doing([&](const soma_ctx&, const Value&) -> Value {
+        wait([&] { return entered == 2; });
+        std::this_thread::sleep_for(1ms);
+        failing = true;
+        throw std::runtime_error("lamp a");
+    });
+    const auto outlasts = doing([&](const soma_ctx&, const Value& input) {
+        wait([&] { return failing.load(); });
+        std::this_thread::sleep_for(20ms);
+        return input;
+    });
+    auto p = pipeline(fails_last.named("a") | fails("b") | outlasts >> trace("after_c") | fails("d"), 4);
     diary();
     for (int run = 0; run < 100; ++run) {
-        REQUIRE(error_of<NodeError>([&] { p.run(1); }) == expected);
-        const Texts failures = p.failures();
-        REQUIRE(failures.size() >= 2);
-        REQUIRE(failures[0] == said("a"));
-        REQUIRE(failures[1] == said("b"));
-        REQUIRE((failures.size() == 2 || failures[2] == said("d")));
+        entered = 0;
+        failing = false;
+        const auto lamp = [](const std::string& id) {
+            return "node `" + id + "` failed: lamp " + id + " (plugin `inner`)";
+        };
+        REQUIRE(error_of<NodeError>([&] { p.run(1); }) == lamp("a"));
+        REQUIRE(p.failures() == Texts{lamp("a"), lamp("b"), lamp("d")});
     }
     CHECK(diary().empty());
+    auto alone = pipeline(fail("a") | fail("b") | trace("after_c") | fail("d"), 1);
+    CHECK(error_of<NodeError>([&] { alone.run(1); }) == said("a"));
+    CHECK(alone.failures() == Texts{said("a")});
 }
 
 TEST_CASE("siblings written before a failing branch finish and those after it stop at their next node") {
-    auto p = pipeline(nap(0.03) >> trace("before") | fail("b") | nap(0.03) >> trace("after"), 3);
+    // They meet first, so that all three are under way when b fails.
+    auto p = pipeline(meet("siblings", 3) >> nap(0.03) >> trace("before") | meet("siblings", 3) >> fail("b") |
+                          meet("siblings", 3) >> nap(0.05) >> trace("after"),
+                      3);
     for (int run = 0; run < 10; ++run) {
         REQUIRE(error_of<NodeError>([&] { p.run(1); }) == said("b"));
         REQUIRE(p.failures() == Texts{said("b")});
@@ -130,7 +157,10 @@ TEST_CASE("siblings written before a failing branch finish and those after it st
 }
 
 TEST_CASE("a branch in a nested wave stops when a branch before its outer one failed") {
-    auto p = pipeline(fail("a") | node("probe.pass") >> (nap(0.03) >> trace("x") | nap(0.03) >> trace("y")), 4);
+    auto p =
+        pipeline(meet("nested", 3) >> fail("a") | node("probe.pass") >> (meet("nested", 3) >> nap(0.05) >> trace("x") |
+                                                                         meet("nested", 3) >> nap(0.05) >> trace("y")),
+                 4);
     for (int run = 0; run < 10; ++run) {
         REQUIRE(error_of<NodeError>([&] { p.run(1); }) == said("a"));
         REQUIRE(diary().empty());

@@ -426,17 +426,19 @@ TEST_CASE("simulated devices asked for after a backward are a named error and al
     auto p = pipeline("probe.scale");
     to_tensor(p.run(numbers({1, 2, 3, 4}))).sum().backward();
     for (int time = 0; time < 2; ++time) {
-        CHECK(error_of<EngineError>([] { simulate_cuda(2); }) ==
-              "cannot simulate 2 `cuda` devices: simulated devices were asked for too late: libtorch has run a backward, "
-              "and autograd has no threads for them; ask before the first backward");
+        CHECK(
+            error_of<EngineError>([] { simulate_cuda(2); }) ==
+            "cannot simulate 2 `cuda` devices: simulated devices were asked for too late: libtorch has run a backward, "
+            "and autograd has no threads for them; ask before the first backward");
     }
     CHECK(simulated_cuda() == 0);
     CHECK(visible_devices(DeviceKind::cuda).empty());
     to_tensor(p.run(numbers({1, 2, 3, 4}))).sum().backward();
     CHECK(at::allclose(parameters(p)[0].grad(), at::tensor({2.0F, 4.0F, 6.0F, 8.0F})));
     p.place("scale", "cuda:0");
-    CHECK(error_of<PlacementError>([&] { p.run(numbers({1, 2, 3, 4})); }).find("`scale` on `cuda:0`") !=
-          std::string::npos);
+    CHECK(error_of<PlacementError>([&] {
+              p.run(numbers({1, 2, 3, 4}));
+          }).find("`scale` on `cuda:0`") != std::string::npos);
 }
 
 TEST_CASE("what libtorch says is told with the node and what it was told") {

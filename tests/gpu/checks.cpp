@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <dlfcn.h>
@@ -93,13 +94,15 @@ double seconds(const std::function<void()>& body) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Free bytes on the current device; 0 where the CUDA runtime is not in the process.
-std::size_t free_memory() {
+/// Bytes in use on `cuda:0`; nothing where the CUDA runtime is not in the process.
+std::optional<std::size_t> memory_in_use() {
+    if (soma::simulated_cuda() > 0) return soma::simulated_memory(0).bytes;
     using Query = int (*)(std::size_t*, std::size_t*);
     const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
     std::size_t free = 0;
     std::size_t total = 0;
-    return query != nullptr && query(&free, &total) == 0 ? free : 0;
+    if (query == nullptr || query(&free, &total) != 0) return std::nullopt;
+    return total - free;
 }
 
 soma::Catalog catalog;
@@ -179,12 +182,12 @@ std::string memory() {
     const soma::Value x = soma::from_tensor(torch::zeros({1 << 20}));
     for (int i = 0; i < 2; ++i) pipeline.run(x);
     torch::cuda::synchronize();
-    const std::size_t after_second = free_memory();
+    const auto after_second = memory_in_use();
     for (int i = 0; i < 200; ++i) pipeline.run(x);
     torch::cuda::synchronize();
-    const std::size_t at_end = free_memory();
-    if (after_second == 0) return "not measured: the process has no CUDA runtime to ask";
-    require(at_end >= after_second, std::to_string(after_second - at_end) + " bytes were lost in 200 runs");
+    const auto at_end = memory_in_use();
+    if (!after_second || !at_end) return "not measured: the process has no CUDA runtime to ask";
+    require(*at_end <= *after_second, std::to_string(*at_end - *after_second) + " bytes were lost in 200 runs");
     return "flat over 200 runs";
 }
 
@@ -263,7 +266,10 @@ int main(int argc, char** argv) try {
         std::printf("FAIL  no cuda device is visible\n");
         return 1;
     }
-    if (soma::simulated_cuda() > 0) std::printf("simulated: these are not figures of a GPU\n");
+    if (soma::simulated_cuda() > 0) {
+        std::printf("simulated: these are not figures of a GPU\n");
+        figures["simulated_devices"] = soma::simulated_cuda();
+    }
     catalog.load_directory(argv[2]);
     catalog.add(soma_plugin_entry);
 

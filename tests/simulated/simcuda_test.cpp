@@ -475,6 +475,8 @@ TEST_CASE("tensors of kinds that are not held are refused by name (simulated)") 
     CHECK(message([&] {
               torch::rand({4, 4}).to_sparse_csr().to(cuda1);
           }).find("compressed sparse") != std::string::npos);
+    // And on the CPU they are copied as before.
+    CHECK(torch::eye(2).to_sparse_csr().to(torch::kDouble).to_dense().equal(torch::eye(2, torch::kDouble)));
     CHECK(message([&] {
               torch::quantize_per_tensor(torch::rand({2}), 0.1, 0, torch::kQInt8).to(cuda1);
           }).find("simulated cuda devices hold dense and sparse COO tensors only") != std::string::npos);

@@ -9,6 +9,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/ops/_to_copy_compositeexplicitautograd_dispatch.h>
 #include <torch/library.h>
 
 #if __has_include(<ATen/native/transformers/attention.h>)
@@ -334,22 +335,21 @@ void claim_composites(torch::Library& dense, torch::Library& sparse) {
 }
 
 /// Names the kinds of tensors that are not held, where libtorch would speak of a missing backend.
-void refuse_layout(const c10::OperatorHandle& op, torch::jit::Stack*) {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, "`", op.schema().name(),
+[[noreturn]] void refuse(const std::string& name) {
+    TORCH_CHECK_NOT_IMPLEMENTED(false, "`", name,
                                 "` has to do with a quantised, compressed sparse or nested tensor, and simulated cuda "
                                 "devices hold dense and sparse COO tensors only");
 }
 
-/// What every way to a compressed sparse tensor ends in. These take dense parts, so that no key of the tensor's own would
-/// bring them here.
-void refuse_compressed(torch::Library& library) {
-    for (const std::string_view name :
-         {"_sparse_compressed_tensor_unsafe", "_sparse_csr_tensor_unsafe", "_sparse_csc_tensor_unsafe",
-          "_sparse_bsr_tensor_unsafe", "_sparse_bsc_tensor_unsafe", "_sparse_compressed_tensor_with_dims"}) {
-        if (exists(name)) {
-            library.impl(std::string(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&refuse_layout>());
-        }
-    }
+void refuse_layout(const c10::OperatorHandle& op, torch::jit::Stack*) { refuse(op.schema().name()); }
+
+/// A compressed sparse tensor of the CPU copied elsewhere: libtorch moves the dense parts and makes the rest of them, with
+/// no call that a device would see.
+Tensor copy_compressed(const Tensor& self, Optional<c10::ScalarType> dtype, Optional<c10::Layout> layout,
+                       Optional<c10::Device> device, Optional<bool> pin_memory, bool non_blocking,
+                       Optional<c10::MemoryFormat> format) {
+    if (device.has_value() && device->is_cuda()) refuse("aten::_to_copy");
+    return at::compositeexplicitautograd::_to_copy(self, dtype, layout, device, pin_memory, non_blocking, format);
 }
 
 #if __has_include(<ATen/native/transformers/attention.h>)
@@ -377,6 +377,7 @@ struct Registrations {
     torch::Library dense{torch::Library::IMPL, "_", DispatchKey::CUDA, registrant, 0};
     torch::Library sparse{torch::Library::IMPL, "_", DispatchKey::SparseCUDA, registrant, 0};
     torch::Library compressed{torch::Library::IMPL, "_", DispatchKey::SparseCsrCUDA, registrant, 0};
+    torch::Library compressed_operators{torch::Library::IMPL, "aten", DispatchKey::SparseCsrCPU, registrant, 0};
     torch::Library quantised{torch::Library::IMPL, "_", DispatchKey::QuantizedCUDA, registrant, 0};
     torch::Library nested{torch::Library::IMPL, "_", DispatchKey::NestedTensorCUDA, registrant, 0};
 };
@@ -387,7 +388,7 @@ void register_kernels() {
     static Immortal<Registrations> all;
     register_own(all->operators);
     claim_composites(all->operators, all->sparse_operators);
-    refuse_compressed(all->operators);
+    all->compressed_operators.impl("_to_copy", TORCH_FN(copy_compressed));
     for (auto* const library : {&all->dense, &all->sparse}) {
         library->fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
     }
