@@ -32,9 +32,7 @@ typedef struct {
     int calls;
 } node;
 
-static int has_weight(void) {
-    return lies("weight") || lies("leaves_parameter") || lies("replaces_parameter") || lies("weight_backward");
-}
+static int has_weight(void) { return lies("weight") || lies("leaves_parameter") || lies("replaces_parameter"); }
 
 static void crash(void) {
     (void)signal(SIGSEGV, SIG_DFL); /* whoever else would look at it */
@@ -190,7 +188,9 @@ static soma_status* by_weight(node* made, const soma_ctx* ctx, soma_value* x, so
     return status;
 }
 
-static int detaches(void) { return lies("wrong_backward") || lies("right_backward") || lies("no_gradient"); }
+static int has_backward(void) { return lies("right_backward") || lies("wrong_backward") || lies("leaks_in_backward"); }
+
+static int detaches(void) { return has_backward() || lies("no_gradient"); }
 
 static soma_status* SOMA_CALL forward(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
     node* made = self;
@@ -250,7 +250,7 @@ static soma_status* SOMA_CALL backward(soma_host* host, soma_value* saved, soma_
     soma_status* status = api->get_item(host, grads, 0, &grad);
     if (status == NULL) status = times(host, grad, lies("wrong_backward") ? 3 : 2, &mine);
     if (status == NULL) status = api->make_list(host, &mine, 1, out);
-    api->value_release(host, mine);
+    if (!lies("leaks_in_backward")) api->value_release(host, mine);
     return status;
 }
 
@@ -294,7 +294,7 @@ static soma_status* SOMA_CALL register_nodes(const soma_api* table, soma_host* h
     }
     strcpy(name + 4, way);
     type.name = text(name);
-    if (lies("wrong_backward") || lies("right_backward")) type.backward = backward;
+    if (has_backward()) type.backward = backward;
     if (has_weight()) type.flags = SOMA_NODE_DIFFERENTIABLE;
     if (lies("undocumented")) type.doc = text("");
     if (lies("wrong_example")) type.example_json = text("\"a text\"");

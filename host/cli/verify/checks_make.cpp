@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <vector>
 
 #include "soma/error.h"
 #include "soma/json.h"

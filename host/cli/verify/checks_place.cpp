@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <fmt/format.h>
+#include <vector>
 
 #include "soma/detail/value_rep.h"
 #include "soma/error.h"

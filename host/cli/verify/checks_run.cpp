@@ -3,17 +3,18 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <cstdint>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <thread>
+#include <vector>
 
-#include "soma/detail/handle_watch.h"
 #include "soma/detail/value_rep.h"
 #include "soma/error.h"
 #include "soma/json.h"
 #include "verify/checks.h"
 #include "verify/compare.h"
 #include "verify/configs.h"
+#include "verify/leaks.h"
 
 namespace soma::cli::verify {
 
@@ -56,21 +57,6 @@ Trial try_all(Subject& subject, const std::vector<Input>& inputs) {
         }
     }
     return trial;
-}
-
-std::string left_text(const detail::HandleWatch::Left& before, const detail::HandleWatch::Left& after) {
-    std::vector<std::string> parts;
-    const auto add = [&](std::size_t then, std::size_t now, std::string_view what) {
-        if (now > then) parts.push_back(fmt::format("{} {}{}", now - then, what, now - then == 1 ? "" : "s"));
-    };
-    for (const auto& [kind, count] : after.handles) {
-        const auto known = before.handles.find(kind);
-        add(known == before.handles.end() ? 0 : known->second, count, to_string(Kind{kind}));
-    }
-    add(before.statuses, after.statuses, "status");
-    std::string text = fmt::format("{}", fmt::join(parts, ", "));
-    if (const auto at = text.find("statuss"); at != std::string::npos) text.replace(at, 7, "statuses");
-    return text;
 }
 
 /// Makes the node, runs it well and badly, and lets everything go. What it did to the references of its input; else
@@ -211,24 +197,21 @@ Outcome check_handles(Subject& subject) {
     std::vector<std::optional<Device>> places{std::nullopt};
     if (subject.passed("runs on cuda:0")) places.emplace_back(subject.machine().cuda.front());
     const bool badly = subject.passed("wrong input");
-    constexpr std::size_t rounds = 4;
+    constexpr int rounds = 4;
     for (const std::optional<Device>& place : places) {
         // What it makes once and keeps for all time is made now.
         if (std::string wrong = live_and_die(subject, place, badly); !wrong.empty()) {
             return Outcome::fail(std::move(wrong));
         }
-        const detail::HandleWatch watch;
-        std::array<detail::HandleWatch::Left, rounds> left;
-        for (detail::HandleWatch::Left& now : left) {
+        Leaks leaks;
+        for (int i = 0; i < rounds; ++i) {
             (void)live_and_die(subject, place, badly);
-            now = detail::HandleWatch::left();
+            leaks.note();
         }
-        // Something kept is no leak; something more kept every time is.
-        bool growing = true;
-        for (std::size_t i = 1; i < rounds; ++i) growing = growing && !left_text(left[i - 1], left[i]).empty();
-        if (!growing) continue;
-        return Outcome::fail(fmt::format("made, run {} and destroyed, it leaves {} behind each time",
-                                         placed_text(place), left_text(left[rounds - 2], left[rounds - 1])));
+        const std::string left = leaks.each_time();
+        if (left.empty()) continue;
+        return Outcome::fail(
+            fmt::format("made, run {} and destroyed, it leaves {} behind each time", placed_text(place), left));
     }
     return Outcome::pass();
 }

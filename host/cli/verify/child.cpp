@@ -82,7 +82,7 @@ std::string death(int status) {
         const int signal = WTERMSIG(status);
         return fmt::format("the process was ended by signal {} ({})", signal, name_of(signal));
     }
-    return fmt::format("it ended the process with exit({}), which a plugin may not", WEXITSTATUS(status));
+    return fmt::format("the process was ended by exit({})", WEXITSTATUS(status));
 }
 
 class Child {

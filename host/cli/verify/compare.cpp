@@ -5,6 +5,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "soma/json.h"
 #include "verify/tensors.h"

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "soma/json.h"
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <string_view>
+#include <utility>
 
 #include "soma/detail/engine.h"
 #include "soma/detail/gradients.h"
@@ -90,6 +92,12 @@ Function::Function(Subject& subject, std::string dtype)
     }
     for (State& state : subject_.node(pipeline_).state()) {
         if (state.parameter && is_float(state.value)) parameters_.push_back(std::move(state));
+    }
+    for (const State& parameter : parameters_) {
+        if (place_of(parameter.value) == "cpu") continue;
+        unfit_ = fmt::format("its parameter `{}` is on `{}` while nobody placed it", parameter.name,
+                             place_of(parameter.value));
+        return;
     }
     if (size() == 0) {
         unfit_ = "neither its input nor its parameters are tensors of floats";

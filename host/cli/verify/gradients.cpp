@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <fmt/format.h>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "soma/error.h"
 #include "verify/checks.h"
 #include "verify/differentiate.h"
+#include "verify/leaks.h"
 
 namespace soma::cli::verify {
 
@@ -17,10 +24,11 @@ struct Precision {
     double step;
     double absolute;
     double relative;
+    double rounding; ///< of the value that the differences are of, over the step
 };
 
-constexpr Precision in_double{1e-6, 1e-5, 1e-3};
-constexpr Precision in_single{1e-2, 1e-3, 2e-2};
+constexpr Precision in_double{1e-6, 1e-5, 1e-3, 1e-9};
+constexpr Precision in_single{1e-2, 1e-3, 2e-2, 1e-5};
 
 // Of each tensor: the elements with the greatest gradients, some more that are spread over it, and all of it at once
 // along a few directions. Two runs each.
@@ -61,9 +69,9 @@ std::optional<std::string> differs(Function& function, std::size_t tensor, const
     const double before = function.value(tensor, direction, -precision.step);
     const double seen = (after - before) / (2 * precision.step);
     if (std::isnan(seen) && std::isnan(told)) return std::nullopt;
-    if (std::abs(seen - told) <= precision.absolute + precision.relative * std::max(std::abs(seen), std::abs(told))) {
-        return std::nullopt;
-    }
+    const double allowed = precision.absolute + precision.relative * std::max(std::abs(seen), std::abs(told)) +
+                           precision.rounding * std::max(std::abs(before), std::abs(after));
+    if (std::abs(seen - told) <= allowed) return std::nullopt;
     return fmt::format("by its {}, {}, it says {:.4g}, and differences say {:.4g}", function.name(tensor), what, told,
                        seen);
 }
@@ -104,6 +112,15 @@ Function function_of(Subject& subject) {
     return Function(subject, "float32");
 }
 
+std::string left_by_backward(Function& function) {
+    Leaks leaks;
+    for (int i = 0; i < 4; ++i) {
+        (void)function.gradients();
+        leaks.note();
+    }
+    return leaks.each_time();
+}
+
 } // namespace
 
 Outcome check_gradients(Subject& subject) {
@@ -124,6 +141,12 @@ Outcome check_gradients(Subject& subject) {
         if (function.elements(i) == 0) continue;
         if (auto found = wrong(function, i, gradients->at(i), precision, compared)) {
             return Outcome::fail(std::move(*found));
+        }
+    }
+    // What running it leaves behind has been told.
+    if (subject.passed("handles released")) {
+        if (const std::string left = left_by_backward(function); !left.empty()) {
+            return Outcome::fail(fmt::format("differentiated, it leaves {} behind each time", left));
         }
     }
     return Outcome::pass(fmt::format("{} differences in {}", compared, function.dtype()));

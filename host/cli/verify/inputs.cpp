@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "soma/json.h"
 #include "verify/compare.h"

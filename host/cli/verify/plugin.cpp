@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "soma/catalog.h"
 #include "soma/error.h"

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <unistd.h>
+#include <utility>
 
 #include "soma/error.h"
 #include "soma/json.h"

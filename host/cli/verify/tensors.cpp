@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 #include "soma/detail/engine.h"
 #include "soma/detail/status.h"
