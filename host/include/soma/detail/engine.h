@@ -26,9 +26,9 @@ struct StateWatch {
 
 /// What a node's input lent to several siblings looks like to the engine while that node runs: writing to it is refused.
 struct Borrowed {
-    const char* node;         ///< the node that runs
-    const char* sharer;       ///< a sibling that reads the same value
-    soma_value* value;        ///< the shared input
+    const char* node;   ///< the node that runs
+    const char* sharer; ///< a sibling that reads the same value
+    soma_value* value;  ///< the shared input
 };
 
 /// What a custom backward needs; the engine calls `release` once when the graph node dies.
@@ -45,10 +45,10 @@ struct BackwardCall {
 /// by the core. All are safe from any thread.
 struct Engine {
     std::uint32_t struct_size;
-    std::uint32_t revision;      ///< engine_revision it was built with
-    const char* core_version;    ///< version of the core it was built with
-    const char* library;         ///< e.g. "libtorch 1.13.1"
-    const char* fingerprint;     ///< what a plugin that links libtorch must match, e.g. "libtorch=1.13.1;cxx11abi=1"
+    std::uint32_t revision;   ///< engine_revision it was built with
+    const char* core_version; ///< version of the core it was built with
+    const char* library;      ///< e.g. "libtorch 1.13.1"
+    const char* fingerprint;  ///< what a plugin that links libtorch must match, e.g. "libtorch=1.13.1;cxx11abi=1"
 
     // Tensors and generators.
     void (*release)(std::uint32_t kind, void* payload) noexcept;

@@ -31,8 +31,7 @@ inline void retain(soma_value* value) noexcept { value->refs.fetch_add(1, std::m
 
 inline void release(soma_value* value) noexcept {
     // Being the only owner needs no read-modify-write: nobody else can come to own it.
-    if (value->refs.load(std::memory_order_acquire) == 1 ||
-        value->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (value->refs.load(std::memory_order_acquire) == 1 || value->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         destroy_value(value);
     }
 }
