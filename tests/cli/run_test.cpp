@@ -75,7 +75,7 @@ TEST_CASE("a file that is no text arrives as bytes") {
     CHECK(result.find("bytes")->as_string() == "/wD+");
     // What is printed reads back.
     CHECK(echoed(soma::to_json(result)) == result);
-    CHECK(somatize({"run", "text.tokenize", "--in", soma::to_json(result)}).err.find("got bytes") != std::string::npos);
+    CHECK(somatize({"run", "text.tokenize", "--in", soma::to_json(result)}).err.find("not bytes") != std::string::npos);
     CHECK(somatize({"run", "probe.echo", "--in", R"({"bytes": "a"})"}).exit == 2);
 }
 

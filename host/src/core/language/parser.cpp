@@ -252,7 +252,9 @@ void Parser::check_type(std::string_view name, std::size_t offset) {
     }
     const std::string_view last = name.substr(dot + 1);
     const bool bound = is_node(name.substr(0, dot));
-    if (last == "on" || last == "named" || bound) explain_method_in_name(source_, offset, name.size(), bound);
+    // With no list of types to go by, a binding may be called like a family.
+    const bool of_node = bound && !known_.empty();
+    if (last == "on" || last == "named" || bound) explain_method_in_name(source_, offset, name.size(), of_node);
     if (!known_.empty()) unknown_name(name, offset);
 }
 
