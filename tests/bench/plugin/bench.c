@@ -14,31 +14,31 @@ typedef struct node {
     int64_t amount; /* microseconds, or turns of a loop */
 } node;
 
-static soma_status* read_amount(soma_host* h, const soma_value* config, soma_string key, int64_t* out) {
-    soma_value* value = NULL;
-    soma_status* status = api->get_entry(h, config, key, &value);
-    if (status == NULL) return api->get_int(h, value, out);
-    if (api->status_code(h, status) != SOMA_NOT_FOUND) return status;
-    api->status_release(h, status);
-    return NULL;
+static soma_status* create(soma_host* h, const soma_create_info* info, void** self) {
+    (void)info;
+    *self = calloc(1, sizeof(node));
+    if (*self != NULL) return NULL;
+    const soma_string text = SOMA_STR("no memory for a node");
+    return api->status_create(h, SOMA_OUT_OF_MEMORY, text, NULL);
 }
 
-static soma_status* create(soma_host* h, const soma_create_info* info, void** self) {
-    node* made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        const soma_string text = SOMA_STR("no memory for a node");
-        return api->status_create(h, SOMA_OUT_OF_MEMORY, text, NULL);
-    }
-    const soma_string us = SOMA_STR("us");
-    const soma_string loops = SOMA_STR("loops");
-    soma_status* status = read_amount(h, info->config, us, &made->amount);
-    if (status == NULL) status = read_amount(h, info->config, loops, &made->amount);
-    if (status != NULL) {
-        free(made);
-        return status;
-    }
-    *self = made;
-    return NULL;
+static soma_status* create_with(soma_host* h, const soma_create_info* info, soma_string key, void** self) {
+    soma_value* value = NULL;
+    soma_status* status = create(h, info, self);
+    if (status == NULL) status = api->get_entry(h, info->config, key, &value);
+    if (status == NULL) status = api->get_int(h, value, &((node*)*self)->amount);
+    if (status != NULL) free(*self);
+    return status;
+}
+
+static soma_status* create_timed(soma_host* h, const soma_create_info* info, void** self) {
+    const soma_string key = SOMA_STR("us");
+    return create_with(h, info, key, self);
+}
+
+static soma_status* create_counted(soma_host* h, const soma_create_info* info, void** self) {
+    const soma_string key = SOMA_STR("loops");
+    return create_with(h, info, key, self);
 }
 
 static void destroy(void* self) { free(self); }
@@ -120,18 +120,20 @@ static const soma_config_field counted[] = {{.struct_size = sizeof(soma_config_f
                                              .default_json = SOMA_STR("0"),
                                              .minimum_json = SOMA_STR("0")}};
 
-#define COMMON .struct_size = sizeof(soma_node_type), .version = 1, .create = create, .destroy = destroy
-#define TIMED .config = timed, .config_count = 1, .config_stride = sizeof(soma_config_field)
-#define COUNTED .config = counted, .config_count = 1, .config_stride = sizeof(soma_config_field)
+#define COMMON .struct_size = sizeof(soma_node_type), .version = 1, .destroy = destroy
+#define PLAIN .create = create
+#define TIMED .create = create_timed, .config = timed, .config_count = 1, .config_stride = sizeof(soma_config_field)
+#define COUNTED                                                                                                        \
+    .create = create_counted, .config = counted, .config_count = 1, .config_stride = sizeof(soma_config_field)
 
 static const soma_node_type types[] = {
-    {COMMON, .name = SOMA_STR("bench.noop"), .doc = SOMA_STR("Returns its input."), .flags = SOMA_NODE_REENTRANT,
+    {COMMON, PLAIN, .name = SOMA_STR("bench.noop"), .doc = SOMA_STR("Returns its input."), .flags = SOMA_NODE_REENTRANT,
      .forward = noop},
-    {COMMON, .name = SOMA_STR("bench.solo"), .doc = SOMA_STR("Returns its input; entered by one thread at a time."),
-     .forward = noop},
-    {COMMON, .name = SOMA_STR("bench.first"), .doc = SOMA_STR("Returns the first item of a list, or its input."),
+    {COMMON, PLAIN, .name = SOMA_STR("bench.solo"),
+     .doc = SOMA_STR("Returns its input; entered by one thread at a time."), .forward = noop},
+    {COMMON, PLAIN, .name = SOMA_STR("bench.first"), .doc = SOMA_STR("Returns the first item of a list, or its input."),
      .flags = SOMA_NODE_REENTRANT, .forward = first},
-    {COMMON, .name = SOMA_STR("bench.meet"),
+    {COMMON, PLAIN, .name = SOMA_STR("bench.meet"),
      .doc = SOMA_STR("Waits for another node of its type, then returns its input."), .flags = SOMA_NODE_REENTRANT,
      .forward = meet},
     {COMMON, COUNTED, .name = SOMA_STR("bench.work"), .doc = SOMA_STR("Computes nothing, then returns its input."),

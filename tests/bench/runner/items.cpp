@@ -43,15 +43,15 @@ Side flow(std::string name, Pipeline& pipeline, const Value& input, std::size_t 
 void flights(Recorder& recorder) {
     const Value input = tensor(2);
     std::vector<std::unique_ptr<Pipeline>> pipelines;
-    const std::size_t items = recorder.tiny() ? 4 : 50;
-    recorder.put("B10", "items", 1, "soma", 0, static_cast<double>(items));
     for (const std::string type : {"bench.stage", "bench.remote"}) {
         std::vector<Point> points;
         for (const std::int64_t us : {0, 10, 100, 1000}) {
             if (type == "bench.remote" && us < 1000) continue; // no wait is that short
+            const std::size_t items = recorder.tiny() ? 4 : us == 0 ? 2000 : us == 10 ? 500 : us == 100 ? 100 : 50;
+            recorder.put("B10", "items", static_cast<double>(us), "soma", 0, static_cast<double>(items));
             Pipeline& pipeline = *pipelines.emplace_back(stages(type, us));
             Point point{type, static_cast<double>(us), {}};
-            point.sides.push_back(flow("soma", pipeline, input, items, 3));
+            point.sides.push_back(flow("soma", pipeline, input, items, 2));
             point.sides.push_back(flow("one at a time", pipeline, input, items, 1));
             // As many stages one after the other as there are items: the slowest stage is never idle.
             Pipeline& ideal = *pipelines.emplace_back(stages(type, us));
@@ -68,10 +68,13 @@ void flights(Recorder& recorder) {
 
 /// Turns of an empty loop a microsecond.
 double loops_per_us() {
-    constexpr int loops = 10000000;
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < loops; ++i) asm volatile("");
-    return loops / std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    static const double measured = [] {
+        constexpr int loops = 10000000;
+        const auto begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < loops; ++i) asm volatile("");
+        return loops / std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    }();
+    return measured;
 }
 
 void threads(Recorder& recorder) {
@@ -91,6 +94,17 @@ void threads(Recorder& recorder) {
                                // Each thread does a whole batch: twice the work of one.
                                std::thread other([&] { one(batch * repeats); });
                                one(batch * repeats);
+                               other.join();
+                           }});
+    point.sides.push_back({"floor", [batch](std::size_t repeats) {
+                               const auto loop = [turns = batch * repeats] {
+                                   const auto loops = static_cast<std::uint64_t>(loops_per_us() * 200);
+                                   for (std::size_t i = 0; i < turns; ++i) {
+                                       for (std::uint64_t k = 0; k < loops; ++k) asm volatile("");
+                                   }
+                               };
+                               std::thread other(loop);
+                               loop();
                                other.join();
                            }});
     point.sides.push_back({"one thread", [&one, batch](std::size_t repeats) { one(batch * repeats); }});

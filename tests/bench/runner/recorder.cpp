@@ -13,6 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double time_ns(const Side& side, std::size_t repeats) {
+    if (side.timed) return side.timed(repeats);
     const auto begin = Clock::now();
     side.work(repeats);
     return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
@@ -21,7 +22,7 @@ double time_ns(const Side& side, std::size_t repeats) {
 /// So many repeats take about as long as a sample should.
 std::size_t repeats_for(const Side& side, std::chrono::nanoseconds sample) {
     std::size_t repeats = 1;
-    side.work(1); // what only the first time costs
+    time_ns(side, 1); // what only the first time costs
     for (;;) {
         const double ns = time_ns(side, repeats);
         const double wanted = static_cast<double>(sample.count());
@@ -70,7 +71,7 @@ void Recorder::measure(std::string_view row, const std::vector<Point>& points, s
             if (turn.repeats > 1) {
                 // The side before may have threads that still look for work, and this one's may be asleep.
                 std::this_thread::sleep_for(std::chrono::microseconds(200));
-                turn.side->work(1);
+                time_ns(*turn.side, 1);
             }
             const double ns = time_ns(*turn.side, turn.repeats) / static_cast<double>(turn.repeats);
             put(row, turn.point->name, turn.point->size, turn.name, pair, ns);

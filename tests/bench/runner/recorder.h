@@ -23,6 +23,8 @@ inline void keep(const T& value) {
 struct Side {
     std::string name; ///< "soma", or a peer's name; "floor" is what no framework can be below
     std::function<void(std::size_t repeats)> work;
+    /// In place of `work` where only a part of what is done is to count: nanoseconds of that part.
+    std::function<double(std::size_t repeats)> timed = {};
 };
 
 /// One size at which all sides are timed. The first side is ours, and is timed twice in each pair: the second time, as

@@ -89,8 +89,8 @@ struct Group {
 std::string cell(const std::vector<std::vector<Line>>& runs, std::size_t at, std::string (*text)(const Line&)) {
     std::string all;
     for (const auto& run : runs) {
-        const std::string one = run[at].not_run.empty() ? text(run[at]) : "–";
-        all += (all.empty() ? "" : " · ") + one;
+        if (!run[at].not_run.empty()) continue;
+        all += (all.empty() ? "" : " · ") + text(run[at]);
     }
     return all;
 }
@@ -99,14 +99,16 @@ std::string verdict(const std::vector<std::vector<Line>>& runs, std::size_t at) 
     std::size_t counted = 0;
     std::size_t met = 0;
     std::string why;
+    bool measured = false;
     for (const auto& run : runs) {
         const Line& line = run[at];
         if (!line.not_run.empty()) why = line.not_run;
+        measured = measured || line.not_run.empty();
         if (!line.counts()) continue;
         ++counted;
         met += line.met ? 1 : 0;
     }
-    if (!why.empty() && counted == 0) return "not run: " + why;
+    if (!measured) return "not run: " + why;
     if (counted == 0) return "does not count";
     const std::string of = fmt::format("{} of {}", met, counted);
     return (met == counted ? "pass, " : "**miss**, ") + of;
@@ -127,13 +129,22 @@ std::string page_of(const Group& group) {
     }
     out += ".\n\n| row | what | Somatize | beside it | floor | figure | target | A/A | verdict |\n"
            "|---|---|---|---|---|---|---|---|---|\n";
+    std::string left_out;
     for (std::size_t at = 0; at < runs.front().size(); ++at) {
-        const Line& line = runs.front()[at];
+        // What was measured is shown of the first run that has it; every run's figure follows.
+        const auto shown =
+            std::find_if(runs.begin(), runs.end(), [at](const auto& run) { return run[at].not_run.empty(); });
+        const Line& line = shown == runs.end() ? runs.front()[at] : (*shown)[at];
+        if (shown == runs.end() && line.not_run == "not measured in this run") {
+            if (left_out.find(line.row + " ") == std::string::npos) left_out += line.row + " ";
+            continue;
+        }
         out +=
             fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", line.row, line.what, line.ours, line.peer,
                         line.floor, cell(runs, at, [](const Line& l) { return l.figure_text; }), line.target,
                         cell(runs, at, [](const Line& l) { return control_text(l); }), verdict(runs, at));
     }
+    if (!left_out.empty()) out += "\nNot measured here, in whole or in part: " + left_out + "\n";
     return out + "\n";
 }
 
