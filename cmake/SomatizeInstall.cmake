@@ -48,7 +48,7 @@ endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/templates/" DESTINATION "${SOMATIZE_TEMPLATEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/examples/" DESTINATION "${CMAKE_INSTALL_DATADIR}/somatize/examples"
   FILES_MATCHING PATTERN "*.soma")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/abi/operators.txt" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # In the build tree, templates lie where they will in the installed one.
 cmake_path(GET SOMATIZE_TEMPLATEDIR PARENT_PATH template_parent)

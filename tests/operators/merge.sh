@@ -44,6 +44,10 @@ done | awk -F '\t' -v list="$list" -v versions="$(for pair; do printf '%s ' "${p
   $4 == "pass" { ++passed[$1] }
   END {
     count = split(versions, version, " ")
+    listed = versions
+    sub(/ $/, "", listed)
+    gsub(/ /, ", ", listed)
+    sub(/, [^,]*$/, " and" substr(listed, match(listed, /, [^,]*$/) + 1), listed)
     for (name in names) {
       common = 1; differs = 0; columns = ""
       for (v = 1; v <= count && common; ++v) {
@@ -66,11 +70,11 @@ done | awk -F '\t' -v list="$list" -v versions="$(for pair; do printf '%s ' "${p
     }
     if (list == "interface") {
       print "# The " total " operators that a plugin may call on every libtorch that the host supports: each gave through the"
-      print "# interface what it gives directly, with libtorch " versions "alike. A line is the name, with its overload after a"
+      print "# interface what it gives directly, with libtorch " listed " alike. A line is the name, with its overload after a"
       print "# dot, and the arguments; `=` follows those that may be left out. Newer versions may have more, at the end."
       print "# Made by tests/operators/merge.sh of three test runs; tested by every build."
     } else {
-      print "# The public aten overloads that libtorch " versions "have in common, and what each does on a simulated device."
+      print "# The public aten overloads that libtorch " listed " have in common, and what each does on a simulated device."
       print "# Made by tests/operators/merge.sh; checked by operators_test.cpp. Where the versions differ, each has its own answer."
       for (v = 1; v <= count; ++v) print "# " passes[v] " of " total " pass on " version[v] "."
     }
