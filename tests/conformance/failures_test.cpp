@@ -103,7 +103,7 @@ TEST_CASE("a failure carries its node and its plugin") {
 }
 
 TEST_CASE("the failure thrown is the sequential one on each of 100 runs and all are kept") {
-    // In time b fails first, then d, then a; in the order written a is first.
+    // In time b and d fail before a; in the order written a is first. Had b failed before d began, d would not begin.
     std::atomic<int> entered{0}; // of b and d
     std::atomic<bool> failing{false};
     const auto wait = [](const auto& until) {
@@ -112,6 +112,7 @@ TEST_CASE("the failure thrown is the sequential one on each of 100 runs and all 
     const auto fails = [&](const char* id) {
         return doing([&, id](const soma_ctx&, const Value&) -> Value {
                    ++entered;
+                   wait([&] { return entered == 2; });
                    throw std::runtime_error("lamp " + std::string(id));
                })
             .named(id);
