@@ -138,10 +138,16 @@ TEST_CASE("the demo agrees with exact counts wherever these are clear") {
 
 TEST_CASE("the demo is right whatever table its bags draw") {
     if (!fs::exists(licences / "GFDL-1.3")) soma_skip("this system has no licence texts in /usr/share/common-licenses");
+    // Without GFDL-1.1, which some systems have: it is as near to GFDL-1.2 as GFDL-1.3 is, but for the fourth digit.
+    const TemporaryFolder folder;
+    for (const std::string& name : licence_names()) {
+        if (name != "GFDL-1.1") fs::copy_file(licences / name, folder.path() / name);
+    }
     for (int seed = 1; seed <= 12; ++seed) {
         CAPTURE(seed);
-        const std::string text = replaced(graph(), "dim=256", "dim=256, seed=" + std::to_string(seed));
-        const auto found = by_name(somatize(text, catalog()).run(licences.string()));
+        const std::string text = replaced(graph(), "dim=1024", "dim=1024, seed=" + std::to_string(seed));
+        REQUIRE(text != graph());
+        const auto found = by_name(somatize(text, catalog()).run(folder.path().string()));
         CHECK(found.at("GFDL-1.2").nearest == "GFDL-1.3");
         CHECK(found.at("GFDL-1.3").nearest == "GFDL-1.2");
         CHECK(found.at("LGPL-2").nearest == "LGPL-2.1");
