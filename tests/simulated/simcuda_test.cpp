@@ -472,9 +472,12 @@ TEST_CASE("tensors of kinds that are not held are refused by name (simulated)") 
     CHECK(message([&] { torch::quantize_per_tensor(there, 0.1, 0, torch::kQInt8); }) ==
           "`aten::quantize_per_tensor` has to do with a quantised" + held);
     CHECK(message([&] { there.to_sparse_csr(); }).find("compressed sparse") != std::string::npos);
+#if TORCH_VERSION_MAJOR == 1
+    // Later versions copy it without a call that a device sees; the host refuses the hop.
     CHECK(message([&] {
               torch::rand({4, 4}).to_sparse_csr().to(cuda1);
           }).find("compressed sparse") != std::string::npos);
+#endif
     // And on the CPU they are copied as before.
     CHECK(torch::eye(2).to_sparse_csr().to(torch::kDouble).to_dense().equal(torch::eye(2, torch::kDouble)));
     CHECK(message([&] {

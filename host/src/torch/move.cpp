@@ -6,6 +6,7 @@
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
@@ -42,7 +43,23 @@ void check_tensor(const soma_value* value) {
                     place_name(place)));
 }
 
+// A compressed sparse tensor is copied by its dense parts without a call that a simulated device would see, and from then on
+// nothing works on it. A libtorch for real devices has code for it there.
+void check_held(const at::Tensor& tensor, c10::Device device) {
+    const c10::Layout layout = tensor.layout();
+    const bool compressed = layout == c10::kSparseCsr || layout == c10::kSparseCsc || layout == c10::kSparseBsr ||
+                            layout == c10::kSparseBsc;
+    if (!compressed || !device.is_cuda()) return;
+    const auto op = c10::Dispatcher::singleton().findSchema({"aten::values", ""});
+    if (op && op->hasKernelForDispatchKey(c10::DispatchKey::SparseCsrCUDA)) return;
+    throw Failure(SOMA_UNIMPLEMENTED,
+                  fmt::format("a compressed sparse tensor cannot move to `{}`: simulated cuda devices hold dense and "
+                              "sparse COO tensors only",
+                              device.str()));
+}
+
 at::Tensor move(const at::Tensor& tensor, c10::Device device) {
+    check_held(tensor, device);
     return tensor.to(device, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/false);
 }
 
