@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "pause.h"
+
 namespace soma {
 
 Driver::~Driver() = default;
@@ -25,21 +27,12 @@ public:
     [[nodiscard]] std::size_t jobs() const noexcept override { return 1; }
 };
 
-/// Tells the processor that this thread is only waiting.
-inline void pause() noexcept {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
 /// Held for a handful of instructions, so waiting for it never sleeps.
 class SpinLock {
 public:
     void lock() noexcept {
         while (held_.exchange(true, std::memory_order_acquire)) {
-            while (held_.load(std::memory_order_relaxed)) pause();
+            while (held_.load(std::memory_order_relaxed)) exec::pause();
         }
     }
     void unlock() noexcept { held_.store(false, std::memory_order_release); }
@@ -122,9 +115,6 @@ public:
     [[nodiscard]] std::size_t jobs() const noexcept override { return jobs_; }
 
 private:
-    /// Some tens of microseconds: longer than the pause between two waves of a busy graph, short enough not to matter.
-    static constexpr int spins = 2000;
-
     void start_workers() noexcept {
         if (started_.load(std::memory_order_acquire)) return;
         const std::lock_guard guard(sleep_mutex_);
@@ -183,10 +173,10 @@ private:
             if (const std::uint32_t news = state & ~Job::helpers; news != told) {
                 if (!help(&job)) told = news;
                 i = 0;
-            } else if (i < spins) {
+            } else if (i < exec::spins) {
                 // Helpers that came are in their last branch: most end soon, so look before sleeping.
                 ++i;
-                pause();
+                exec::pause();
             } else {
                 job.state.wait(state, std::memory_order_acquire);
             }
@@ -215,9 +205,9 @@ private:
     void serve() noexcept {
         for (;;) {
             bool helped = false;
-            for (int i = 0; i < spins && !helped; ++i) {
+            for (int i = 0; i < exec::spins && !helped; ++i) {
                 helped = waiting_jobs_.load(std::memory_order_acquire) > 0 && help();
-                if (!helped) pause();
+                if (!helped) exec::pause();
             }
             if (helped) continue;
             std::unique_lock guard(sleep_mutex_);
