@@ -14,6 +14,7 @@
 #include "soma/pipeline.h"
 #include "support/catch.h"
 #include "support/paths.h"
+#include "support/simulated.h"
 
 using namespace soma;
 using namespace soma::test;
@@ -138,15 +139,6 @@ void check_gradients(Pipeline& pipeline) {
     }
 }
 
-void two_devices() {
-    try {
-        simulate_cuda(2);
-    } catch (const EngineError& error) {
-        if (visible_devices(DeviceKind::cuda).empty()) throw;
-        soma_skip(error.what());
-    }
-}
-
 } // namespace
 
 TEST_CASE("a golden binary says which version it was built with and needs no more") {
@@ -192,7 +184,7 @@ TEST_CASE("a golden binary works without data on meta and with its own weights a
 }
 
 TEST_CASE("a golden binary goes to each of two devices and back (simulated)") {
-    two_devices();
+    two_gpus();
     for_each_node([](Pipeline& pipeline, const std::string& type) {
         const Tensors held = parameters(pipeline);
         const at::Tensor before = run(pipeline, input());
@@ -215,7 +207,7 @@ TEST_CASE("a golden binary goes to each of two devices and back (simulated)") {
 }
 
 TEST_CASE("the gradients of a golden binary are the numerical ones on a device too (simulated)") {
-    two_devices();
+    two_gpus();
     for_each_node([](Pipeline& pipeline, const std::string&) {
         pipeline.place("node", "cuda:1");
         check_gradients(pipeline);
@@ -223,7 +215,7 @@ TEST_CASE("the gradients of a golden binary are the numerical ones on a device t
 }
 
 TEST_CASE("a golden binary that is not placed runs where its input is (simulated)") {
-    two_devices();
+    two_gpus();
     for_each_node([](Pipeline& pipeline, const std::string&) {
         const at::Tensor before = run(pipeline, input());
         const at::Tensor there = run(pipeline, input().to(at::Device("cuda:1")));

@@ -4,20 +4,12 @@
 #include "soma/error.h"
 #include "soma/machine.h"
 #include "support/catch.h"
+#include "support/simulated.h"
 
 using namespace soma;
 using namespace soma::test;
 
 namespace {
-
-void need_devices() {
-    if (simulated_cuda() > 0) return;
-    try {
-        simulate_cuda(2);
-    } catch (const EngineError& error) {
-        soma_skip(error.what());
-    }
-}
 
 Value json(std::string_view text) { return tensors_from_json(parse_json(text)); }
 
@@ -26,7 +18,7 @@ const char* const tensor = R"({"tensor": [[1.0, 2.0], [3.0, 4.0]]})";
 } // namespace
 
 TEST_CASE("every shipped nn node obeys its placement and gives what it gives on the cpu (simulated)") {
-    need_devices();
+    two_gpus();
     const std::vector<std::pair<std::string, Value>> nodes{
         {"nn.bag(dim=8)", list_of({"to", "be"})},
         {"nn.encoder(out=8)", list_of({"to", "be"})},
@@ -48,7 +40,7 @@ TEST_CASE("every shipped nn node obeys its placement and gives what it gives on 
 }
 
 TEST_CASE("parameters move with their node and back (simulated)") {
-    need_devices();
+    two_gpus();
     Pipeline pipeline = somatize("nn.encoder(dim=4, out=2, buckets=8)", catalog());
     const auto before = numbers(pipeline.run("to be"));
     for (const std::string device : {"cuda:0", "cuda:1", "cpu"}) {
@@ -62,19 +54,19 @@ TEST_CASE("parameters move with their node and back (simulated)") {
 }
 
 TEST_CASE("an unplaced node goes to where its input is (simulated)") {
-    need_devices();
+    two_gpus();
     const Value result = run(R"(flow.to.on("cuda:1") >> nn.linear(in=2, out=3) >> nn.relu)", json(tensor));
     CHECK(summary(result) == "tensor float32[2, 3] on cuda:1");
 }
 
 TEST_CASE("an input on another device than the node is brought to it (simulated)") {
-    need_devices();
+    two_gpus();
     CHECK(summary(run(R"(flow.to.on("cuda:0") >> nn.linear(in=2, out=3).on("cuda:1"))", json(tensor))) ==
           "tensor float32[2, 3] on cuda:1");
 }
 
 TEST_CASE("flow.join of two devices needs a place and then moves what it joins (simulated)") {
-    need_devices();
+    two_gpus();
     const std::string wave = R"((flow.to.on("cuda:0") | flow.to.on("cuda:1")) >> flow.join(mode="concat"))";
     CHECK(failure(wave, json(tensor)) ==
           "node `join` failed: cannot concat tensors on `cuda:0` and `cuda:1`: place it, for example with "
@@ -86,13 +78,13 @@ TEST_CASE("flow.join of two devices needs a place and then moves what it joins (
 }
 
 TEST_CASE("a generator of the context gives numbers on the node's device (simulated)") {
-    need_devices();
+    two_gpus();
     CHECK(summary(run("sample.noise.on(\"cuda:1\")")) == "tensor float32[4] on cuda:1");
     CHECK(numbers(run("sample.noise.on(\"cuda:1\")")) == numbers(run("sample.noise.on(\"cuda:1\")")));
 }
 
 TEST_CASE("index.nearest searches among vectors on a device (simulated)") {
-    need_devices();
+    two_gpus();
     const Value input = parse_json(R"([["a", "b", "c"], [[1, 0], [2, 0.1], [0, 1]]])");
     CHECK(run("index.nearest.on(\"cuda:0\")", input) == run("index.nearest", input));
 }

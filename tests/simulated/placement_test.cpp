@@ -16,23 +16,13 @@
 #include "soma/torch.h"
 #include "support/catch.h"
 #include "support/paths.h"
+#include "support/simulated.h"
 
 using namespace soma;
 using namespace soma::test;
 using Devices = std::map<std::string, std::string>;
 
 namespace {
-
-/// Two GPUs, from here to the end of the process. Skips where there are real ones.
-void two_gpus() {
-    try {
-        simulate_cuda(2);
-    } catch (const EngineError& error) {
-        if (visible_devices(DeviceKind::cuda).empty()) throw;
-        soma_skip(error.what());
-    }
-    REQUIRE(simulated_cuda() == 2);
-}
 
 Value numbers(std::initializer_list<float> data) { return from_tensor(at::tensor(at::ArrayRef<float>(data))); }
 

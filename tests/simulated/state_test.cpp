@@ -19,21 +19,12 @@
 #include "soma/machine.h"
 #include "soma/torch.h"
 #include "support/catch.h"
+#include "support/simulated.h"
 
 using namespace soma;
 using namespace soma::test;
 
 namespace {
-
-void two_gpus() {
-    try {
-        simulate_cuda(2);
-    } catch (const EngineError& error) {
-        if (visible_devices(DeviceKind::cuda).empty()) throw;
-        soma_skip(error.what());
-    }
-    REQUIRE(simulated_cuda() == 2);
-}
 
 c10::Device cuda(int index) { return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)}; }
 c10::impl::VirtualGuardImpl guard() { return c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA); }

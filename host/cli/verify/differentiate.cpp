@@ -9,6 +9,7 @@
 
 #include "soma/detail/engine.h"
 #include "soma/detail/gradients.h"
+#include "soma/detail/rebuild.h"
 #include "soma/detail/value_rep.h"
 #include "soma/error.h"
 
@@ -28,25 +29,6 @@ double weight(std::size_t tensor, std::size_t element) {
     bits ^= bits >> 29U;
     const double size = 0.25 + static_cast<double>(bits >> 12U) * 0x1.0p-52;
     return (bits & 1U) != 0 ? size : -size;
-}
-
-/// The value with each tensor of floats replaced by what `replace` gives for it, in order of appearance.
-template <class Replace>
-Value rebuilt(const Value& value, Replace&& replace) {
-    if (value.kind() == Kind::tensor) return is_float(value) ? replace() : value;
-    if (value.kind() == Kind::list) {
-        std::vector<Value> items;
-        for (std::size_t i = 0; i < value.size(); ++i) items.push_back(rebuilt(value.at(i), replace));
-        return Value::list(std::move(items));
-    }
-    if (value.kind() == Kind::dict) {
-        std::vector<std::pair<std::string, Value>> entries;
-        for (std::size_t i = 0; i < value.size(); ++i) {
-            entries.emplace_back(value.key(i), rebuilt(value.at(i), replace));
-        }
-        return Value::dict(std::move(entries));
-    }
-    return value;
 }
 
 /// Computed in float32 and only then called float64: no number has more digits than a float32 holds.
@@ -125,11 +107,11 @@ std::size_t Function::elements(std::size_t tensor) const {
 
 Value Function::input(bool requires_grad, std::vector<Value>* leaves) const {
     std::size_t next = 0;
-    return rebuilt(template_, [&] {
+    return detail::rebuild(template_, [&](const Value& part) -> std::optional<Value> {
+        if (part.kind() != Kind::tensor || !is_float(part)) return std::nullopt;
         const InputTensor& given = inputs_[next++];
         // Numbers of no dimension and empty tensors are made as well; a list says neither.
-        Value tensor =
-            given.elements.empty() ? tensors_in(template_)[next - 1] : tensor_of(given.elements, given.shape, dtype_);
+        Value tensor = given.elements.empty() ? part : tensor_of(given.elements, given.shape, dtype_);
         if (requires_grad) tensor = call_operator("aten::requires_grad_", "", {tensor, true});
         if (leaves != nullptr) leaves->push_back(tensor);
         return tensor;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "soma/detail/engine.h"
+#include "soma/detail/rebuild.h"
 #include "soma/detail/status.h"
 #include "soma/detail/value_rep.h"
 #include "soma/error.h"
@@ -109,23 +110,12 @@ Value tensor_of(std::span<const double> elements, std::span<const std::int64_t> 
 }
 
 Value moved_to(const Value& value, const Device& device) {
-    if (value.kind() == Kind::tensor) {
+    return detail::rebuild(value, [&](const Value& part) -> std::optional<Value> {
+        if (part.kind() != Kind::tensor) return std::nullopt;
         soma_value* there = nullptr;
-        check(detail::require_engine().to(value.handle(), device.place(), &there));
+        check(detail::require_engine().to(part.handle(), device.place(), &there));
         return Value::adopt(there);
-    }
-    if (value.kind() == Kind::list) {
-        std::vector<Value> items;
-        for (std::size_t i = 0; i < value.size(); ++i) items.push_back(moved_to(value.at(i), device));
-        return Value::list(std::move(items));
-    }
-    if (value.kind() == Kind::dict) {
-        std::vector<std::pair<std::string, Value>> entries;
-        for (std::size_t i = 0; i < value.size(); ++i)
-            entries.emplace_back(value.key(i), moved_to(value.at(i), device));
-        return Value::dict(std::move(entries));
-    }
-    return value;
+    });
 }
 
 std::vector<Value> tensors_in(const Value& value) {

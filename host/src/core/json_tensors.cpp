@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "core/quote.h"
-#include "core/rebuild.h"
 #include "core/status_guard.h"
 #include "soma/detail/engine.h"
 #include "soma/detail/missing.h"
+#include "soma/detail/rebuild.h"
 #include "soma/device.h"
 #include "soma/error.h"
 #include "soma/json.h"

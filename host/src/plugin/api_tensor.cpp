@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "core/engine_text.h"
-#include "core/rebuild.h"
 #include "core/status_guard.h"
 #include "plugin/api.h"
 #include "plugin/api_check.h"
 #include "plugin/host.h"
 #include "soma/detail/engine.h"
 #include "soma/detail/opaque.h"
+#include "soma/detail/rebuild.h"
 #include "soma/detail/run_context.h"
 #include "soma/device.h"
 #include "soma/plugin.h"
