@@ -133,7 +133,7 @@ bool takes_generator(const c10::Argument& argument) {
 }
 
 void check_cpu_has(const c10::OperatorHandle& op, c10::DeviceIndex device) {
-    for (const auto key : {DispatchKey::CPU, DispatchKey::SparseCPU}) {
+    for (const auto key : {DispatchKey::CPU, DispatchKey::SparseCPU, DispatchKey::SparseCsrCPU}) {
         if (op.hasComputedKernelForDispatchKey(key)) {
             return;
         }

@@ -9,7 +9,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
-#include <ATen/ops/_to_copy_compositeexplicitautograd_dispatch.h>
 #include <torch/library.h>
 
 #if __has_include(<ATen/native/transformers/attention.h>)
@@ -302,8 +301,8 @@ bool is_to_be_claimed(const c10::OperatorHandle& op) {
 }
 
 /// Sparse tensors have kernels of their own for some operators, and would get the composition for dense ones here.
-bool is_to_be_claimed_for_sparse(const c10::OperatorHandle& op) {
-    return op.hasKernelForDispatchKey(DispatchKey::SparseCPU) && !op.hasKernelForDispatchKey(DispatchKey::SparseCUDA);
+bool is_to_be_claimed_as_on(DispatchKey cpu, DispatchKey cuda, const c10::OperatorHandle& op) {
+    return op.hasKernelForDispatchKey(cpu) && !op.hasKernelForDispatchKey(cuda);
 }
 
 /// What libtorch makes of other operators for a device without a kernel, but not as it is made on hardware: two call a
@@ -315,7 +314,7 @@ bool is_made_otherwise(const c10::OperatorHandle& op) {
            ((schema.name() == "aten::mse_loss" || schema.name() == "aten::smooth_l1_loss") && overload.empty());
 }
 
-void claim_composites(torch::Library& dense, torch::Library& sparse) {
+void claim_composites(torch::Library& dense, torch::Library& sparse, torch::Library& compressed) {
     for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
         const auto op = c10::Dispatcher::singleton().findSchema(name);
         if (!op || name.name.rfind("aten::", 0) != 0) {
@@ -328,28 +327,20 @@ void claim_composites(torch::Library& dense, torch::Library& sparse) {
         if (is_to_be_claimed(*op) || is_made_otherwise(*op)) {
             dense.impl(overload.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
         }
-        if (is_to_be_claimed_for_sparse(*op)) {
+        if (is_to_be_claimed_as_on(DispatchKey::SparseCPU, DispatchKey::SparseCUDA, *op)) {
             sparse.impl(overload.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+        }
+        if (is_to_be_claimed_as_on(DispatchKey::SparseCsrCPU, DispatchKey::SparseCsrCUDA, *op)) {
+            compressed.impl(overload.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
         }
     }
 }
 
 /// Names the kinds of tensors that are not held, where libtorch would speak of a missing backend.
-[[noreturn]] void refuse(const std::string& name) {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, "`", name,
-                                "` has to do with a quantised, compressed sparse or nested tensor, and simulated cuda "
-                                "devices hold dense and sparse COO tensors only");
-}
-
-void refuse_layout(const c10::OperatorHandle& op, torch::jit::Stack*) { refuse(op.schema().name()); }
-
-/// A compressed sparse tensor of the CPU copied elsewhere: libtorch moves the dense parts and makes the rest of them, with
-/// no call that a device would see.
-Tensor copy_compressed(const Tensor& self, Optional<c10::ScalarType> dtype, Optional<c10::Layout> layout,
-                       Optional<c10::Device> device, Optional<bool> pin_memory, bool non_blocking,
-                       Optional<c10::MemoryFormat> format) {
-    if (device.has_value() && device->is_cuda()) refuse("aten::_to_copy");
-    return at::compositeexplicitautograd::_to_copy(self, dtype, layout, device, pin_memory, non_blocking, format);
+void refuse_kind(const c10::OperatorHandle& op, torch::jit::Stack*) {
+    TORCH_CHECK_NOT_IMPLEMENTED(false, "`", op.schema().name(),
+                                "` has to do with a quantised or nested tensor, and simulated cuda devices hold dense "
+                                "and sparse tensors only");
 }
 
 #if __has_include(<ATen/native/transformers/attention.h>)
@@ -374,10 +365,10 @@ constexpr const char* registrant = "somatize-simcuda";
 struct Registrations {
     torch::Library operators{torch::Library::IMPL, "aten", DispatchKey::CUDA, registrant, 0};
     torch::Library sparse_operators{torch::Library::IMPL, "aten", DispatchKey::SparseCUDA, registrant, 0};
+    torch::Library compressed_operators{torch::Library::IMPL, "aten", DispatchKey::SparseCsrCUDA, registrant, 0};
     torch::Library dense{torch::Library::IMPL, "_", DispatchKey::CUDA, registrant, 0};
     torch::Library sparse{torch::Library::IMPL, "_", DispatchKey::SparseCUDA, registrant, 0};
     torch::Library compressed{torch::Library::IMPL, "_", DispatchKey::SparseCsrCUDA, registrant, 0};
-    torch::Library compressed_operators{torch::Library::IMPL, "aten", DispatchKey::SparseCsrCPU, registrant, 0};
     torch::Library quantised{torch::Library::IMPL, "_", DispatchKey::QuantizedCUDA, registrant, 0};
     torch::Library nested{torch::Library::IMPL, "_", DispatchKey::NestedTensorCUDA, registrant, 0};
 };
@@ -387,13 +378,12 @@ struct Registrations {
 void register_kernels() {
     static Immortal<Registrations> all;
     register_own(all->operators);
-    claim_composites(all->operators, all->sparse_operators);
-    all->compressed_operators.impl("_to_copy", TORCH_FN(copy_compressed));
-    for (auto* const library : {&all->dense, &all->sparse}) {
+    claim_composites(all->operators, all->sparse_operators, all->compressed_operators);
+    for (auto* const library : {&all->dense, &all->sparse, &all->compressed}) {
         library->fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
     }
-    for (auto* const library : {&all->compressed, &all->quantised, &all->nested}) {
-        library->fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_layout>());
+    for (auto* const library : {&all->quantised, &all->nested}) {
+        library->fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_kind>());
     }
 #if __has_include(<ATen/native/transformers/attention.h>)
     choose_plain_attention(at::native::_fused_sdp_choice_stub);

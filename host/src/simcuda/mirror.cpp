@@ -5,6 +5,7 @@
 #include "simcuda/devices.h"
 #include "simcuda/memory.h"
 
+#include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
 #include <c10/core/CPUAllocator.h>
 #if __has_include(<ATen/NamedTensorUtils.h>)
@@ -68,16 +69,30 @@ at::Tensor make_sparse(const at::Tensor& like, DispatchKey key, const at::Tensor
     return made;
 }
 
+bool is_compressed(const at::Tensor& tensor) {
+    const auto layout = tensor.layout();
+    return layout == at::kSparseCsr || layout == at::kSparseCsc || layout == at::kSparseBsr || layout == at::kSparseBsc;
+}
+
+at::SparseCsrTensorImpl* compressed_impl(const at::Tensor& tensor) {
+    return static_cast<at::SparseCsrTensorImpl*>(tensor.unsafeGetTensorImpl());
+}
+
+at::Tensor make_compressed(const at::Tensor& like, DispatchKey key, const at::Tensor& compressed,
+                           const at::Tensor& plain, const at::Tensor& values) {
+    const CurrentDevice current(values.is_cuda() ? values.device().index() : current_device());
+    auto made = at::detail::make_tensor<at::SparseCsrTensorImpl>(DispatchKeySet(key), values.device(), like.layout(),
+                                                                 like.dtype());
+    compressed_impl(made)->set_member_tensors(compressed, plain, values, like.sizes());
+    return made;
+}
+
 } // namespace
 
 void Mirror::refuse(const at::Tensor& tensor) const {
-    const char* const kind = tensor.is_nested()      ? "nested"
-                             : tensor.is_quantized() ? "quantised"
-                             : tensor.is_mkldnn()    ? "mkldnn"
-                                                     : "compressed sparse";
+    const char* const kind = tensor.is_nested() ? "nested" : tensor.is_quantized() ? "quantised" : "mkldnn";
     TORCH_CHECK_NOT_IMPLEMENTED(false, "`", op_, "` has to do with a ", kind,
-                                " tensor, and simulated cuda:", int{device_},
-                                " holds dense and sparse COO tensors only");
+                                " tensor, and simulated cuda:", int{device_}, " holds dense and sparse tensors only");
 }
 
 c10::Storage Mirror::host_storage(const c10::Storage& device) {
@@ -123,6 +138,9 @@ at::Tensor Mirror::to_host(const at::Tensor& tensor) {
     if (tensor.is_sparse()) {
         return sparse_to_host(tensor);
     }
+    if (is_compressed(tensor)) {
+        return compressed_to_host(tensor);
+    }
     if (!is_dense(tensor)) {
         refuse(tensor);
     }
@@ -150,6 +168,21 @@ at::Tensor Mirror::sparse_to_host(const at::Tensor& tensor) {
     return host;
 }
 
+at::Tensor Mirror::compressed_to_host(const at::Tensor& tensor) {
+    for (const auto& pair : compressed_) {
+        if (pair.device.is_same(tensor)) {
+            return pair.host;
+        }
+    }
+    const auto* const impl = compressed_impl(tensor);
+    const auto compressed = to_host(impl->compressed_indices());
+    const auto plain = to_host(impl->plain_indices());
+    const auto values = to_host(impl->values());
+    auto host = make_compressed(tensor, DispatchKey::SparseCsrCPU, compressed, plain, values);
+    compressed_.push_back({tensor, host, compressed, plain, values});
+    return host;
+}
+
 at::Tensor Mirror::to_device(const at::Tensor& tensor) {
     if (!tensor.defined() || !tensor.is_cpu()) {
         return tensor;
@@ -161,8 +194,14 @@ at::Tensor Mirror::to_device(const at::Tensor& tensor) {
     if (const auto pair = std::find_if(sparse_.begin(), sparse_.end(), is_this); pair != sparse_.end()) {
         return pair->device;
     }
+    if (const auto pair = std::find_if(compressed_.begin(), compressed_.end(), is_this); pair != compressed_.end()) {
+        return pair->device;
+    }
     if (tensor.is_sparse()) {
         return sparse_to_device(tensor);
+    }
+    if (is_compressed(tensor)) {
+        return compressed_to_device(tensor);
     }
     if (!is_dense(tensor)) {
         refuse(tensor);
@@ -195,6 +234,19 @@ at::Tensor Mirror::sparse_to_device(const at::Tensor& tensor) {
     return device;
 }
 
+at::Tensor Mirror::compressed_to_device(const at::Tensor& tensor) {
+    for (const auto& given : untouched_) {
+        if (given.is_same(tensor)) {
+            return tensor;
+        }
+    }
+    const auto* const impl = compressed_impl(tensor);
+    auto device = make_compressed(tensor, DispatchKey::SparseCsrCUDA, to_device(impl->compressed_indices()),
+                                  to_device(impl->plain_indices()), to_device(impl->values()));
+    compressed_.push_back({device, tensor, impl->compressed_indices(), impl->plain_indices(), impl->values()});
+    return device;
+}
+
 void Mirror::settle() {
     for (auto& memory : memories_) {
         auto* const host = memory.host.unsafeGetStorageImpl();
@@ -215,6 +267,9 @@ void Mirror::settle() {
     }
     for (std::size_t at = 0, count = sparse_.size(); at < count; ++at) {
         settle_sparse(Sparse(sparse_[at]));
+    }
+    for (std::size_t at = 0, count = compressed_.size(); at < count; ++at) {
+        settle_compressed(Compressed(compressed_[at]));
     }
 }
 
@@ -241,6 +296,17 @@ void Mirror::settle_sparse(const Sparse& pair) {
         device->set_indices_and_values_unsafe(to_device(host->indices()), to_device(host->values()));
     }
     device->set_coalesced(host->coalesced());
+}
+
+void Mirror::settle_compressed(const Compressed& pair) {
+    const auto* const host = compressed_impl(pair.host);
+    if (pair.device.sizes() == pair.host.sizes() && host->compressed_indices().is_same(pair.compressed) &&
+        host->plain_indices().is_same(pair.plain) && host->values().is_same(pair.values)) {
+        return;
+    }
+    compressed_impl(pair.device)
+        ->set_member_tensors(to_device(host->compressed_indices()), to_device(host->plain_indices()),
+                             to_device(host->values()), pair.host.sizes());
 }
 
 c10::IValue Mirror::to_host(const c10::IValue& value) {

@@ -50,12 +50,24 @@ private:
         at::Tensor values;
     };
 
+    /// Of any of the four layouts, which have the same three parts.
+    struct Compressed {
+        at::Tensor device;
+        at::Tensor host;
+        at::Tensor compressed;
+        at::Tensor plain;
+        at::Tensor values;
+    };
+
     c10::Storage host_storage(const c10::Storage& device);
     c10::Storage device_storage(const c10::Storage& host);
     at::Tensor sparse_to_host(const at::Tensor& tensor);
     at::Tensor sparse_to_device(const at::Tensor& tensor);
+    at::Tensor compressed_to_host(const at::Tensor& tensor);
+    at::Tensor compressed_to_device(const at::Tensor& tensor);
     void settle_dense(const Dense& pair);
     void settle_sparse(const Sparse& pair);
+    void settle_compressed(const Compressed& pair);
     void refuse(const at::Tensor& tensor) const;
 
     c10::DeviceIndex device_;
@@ -63,6 +75,7 @@ private:
     std::vector<Memory> memories_;
     std::vector<Dense> dense_;
     std::vector<Sparse> sparse_;
+    std::vector<Compressed> compressed_;
     std::vector<at::Tensor> untouched_;
 };
 

@@ -6,7 +6,6 @@
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
@@ -14,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "compat.h"
+#include "dtype.h"
 #include "engine_table.h"
 #include "failure.h"
 #include "places.h"
@@ -43,23 +44,22 @@ void check_tensor(const soma_value* value) {
                     place_name(place)));
 }
 
-// A compressed sparse tensor is copied by its dense parts without a call that a simulated device would see, and from then on
-// nothing works on it. A libtorch for real devices has code for it there.
-void check_held(const at::Tensor& tensor, c10::Device device) {
+#if SOMA_TORCH_AT_LEAST(2, 0)
+void check_copied(const at::Tensor&, c10::Device) {}
+#else
+// It would say that the numbers of elements differ.
+void check_copied(const at::Tensor& tensor, c10::Device device) {
     const c10::Layout layout = tensor.layout();
-    const bool compressed = layout == c10::kSparseCsr || layout == c10::kSparseCsc || layout == c10::kSparseBsr ||
-                            layout == c10::kSparseBsc;
-    if (!compressed || !device.is_cuda()) return;
-    const auto op = c10::Dispatcher::singleton().findSchema({"aten::values", ""});
-    if (op && op->hasKernelForDispatchKey(c10::DispatchKey::SparseCsrCUDA)) return;
+    if (layout != c10::kSparseCsc && layout != c10::kSparseBsr && layout != c10::kSparseBsc) return;
     throw Failure(SOMA_UNIMPLEMENTED,
-                  fmt::format("a compressed sparse tensor cannot move to `{}`: simulated cuda devices hold dense and "
-                              "sparse COO tensors only",
-                              device.str()));
+                  fmt::format("a tensor of layout `{}` cannot move to `{}`: libtorch 1.13 copies no compressed sparse "
+                              "layout but `sparse_csr`; convert it to that one or to a dense tensor first",
+                              layout_name(static_cast<int>(layout)), device.str()));
 }
+#endif
 
 at::Tensor move(const at::Tensor& tensor, c10::Device device) {
-    check_held(tensor, device);
+    check_copied(tensor, device);
     return tensor.to(device, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/false);
 }
 
