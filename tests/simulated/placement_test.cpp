@@ -389,6 +389,57 @@ TEST_CASE("a node that sets the current device itself changes it for no other (s
     CHECK(current_device() == 0);
 }
 
+TEST_CASE("a node that sets the current stream of any device changes it for no other (simulated)") {
+    two_gpus();
+    const auto streams = [] {
+        const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);
+        return std::pair(guard.getStream(c10::Device(c10::kCUDA, 0)), guard.getStream(c10::Device(c10::kCUDA, 1)));
+    };
+    const auto set = [](std::int64_t device) {
+        const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);
+        const c10::Device there(c10::kCUDA, static_cast<c10::DeviceIndex>(device));
+        guard.exchangeStream(guard.getStreamFromGlobalPool(there));
+    };
+    const auto before = streams();
+    const auto rude = [&](std::int64_t device) {
+        return doing([set, device](const soma_ctx&, const Value& input) {
+            set(device);
+            return input;
+        });
+    };
+    const auto look = [&] {
+        return doing([streams, before](const soma_ctx&, const Value&) { return Value(streams() == before); });
+    };
+    auto p =
+        pipeline(rude(1).on("cuda:0") >> look() >> rude(0).on("cuda:1") >> look().on("cuda:0") >> rude(1) >>
+                     rude(0).on("cpu") >> look().on("cuda:1") >> (rude(1).on("cuda:0") >> look() | rude(0) >> look()),
+                 2);
+    for (int run = 0; run < 20; ++run) {
+        for (const Value& seen : items(p.run(1))) REQUIRE(seen == Value(true));
+        REQUIRE(streams() == before);
+    }
+
+    // One inside a node: what that node itself has set is there for its own, and goes with it.
+    auto outer = pipeline(doing([&](const soma_ctx&, const Value& input) {
+                              set(0);
+                              const auto mine = streams();
+                              auto inner = pipeline(rude(1).on("cuda:0") >> rude(0), 1);
+                              inner.run(input);
+                              return Value(streams() == mine && mine != before);
+                          }).on("cuda:1") >>
+                              node("probe.pass"),
+                          1);
+    CHECK(outer.run(1) == Value(true));
+    CHECK(streams() == before);
+    auto failing = pipeline(doing([&](const soma_ctx&, const Value&) -> Value {
+                                set(1);
+                                throw std::runtime_error("left it like this");
+                            }).on("cuda:0"),
+                            1);
+    CHECK_THROWS_AS(failing.run(1), NodeError);
+    CHECK(streams() == before);
+}
+
 TEST_CASE("results on two devices are the same whatever the number of jobs (simulated)") {
     two_gpus();
     const Value x = from_tensor(at::rand({16, 16}));

@@ -324,7 +324,6 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
     Value lent; // keeps what `borrowed` speaks of
     const detail::Borrowed* here = lent_;
     std::int32_t device_before = 0;
-    detail::StateWords there{}; ///< as the node finds it, with its device the current one
     if (engine != nullptr) {
         if (loan.part != Program::Loan::nothing) {
             if (loan.part == Program::Loan::some) lent = lent_items(index, input);
@@ -336,7 +335,6 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
         if (node.has_stream) {
             device_before = engine->exchange_device(node.place);
             ctx.stream = engine->stream(node.place);
-            if (node.links_engine) engine->state_words(&there);
         }
     }
     soma_status* status = nullptr;
@@ -347,11 +345,7 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
         if (!node.reentrant) unlock(*node.instance);
     }
     if (engine != nullptr) {
-        if (node.has_stream) {
-            // The frame's watch compares the stream of the caller's device, not of this one.
-            if (node.links_engine) restore_state(*engine, there);
-            engine->exchange_device({node.place.kind, device_before});
-        }
+        if (node.has_stream) engine->exchange_device({node.place.kind, device_before});
         if (here != nullptr) engine->set_borrowed(this_thread() == caller_ ? lent_ : nullptr);
     }
     return status;

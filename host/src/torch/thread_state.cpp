@@ -39,7 +39,7 @@ constexpr std::size_t autocast_word = 3;
 constexpr std::size_t inherited_words = StateWords::inherited;
 constexpr std::size_t threads_word = inherited_words; // the first of the thread's own, as the executor knows
 constexpr std::size_t devices_word = 5;
-constexpr std::size_t streams_word = 6; // of the current cuda device, then of the current xpu device
+constexpr std::size_t streams_word = 6; // the current one of every device, told as `SeenStreams` does
 
 // Bits of the flags word.
 constexpr unsigned grad_bit = 0;
@@ -143,19 +143,86 @@ const c10::impl::DeviceGuardImplInterface* live_guard(c10::DeviceType type) noex
     return guard != nullptr && guard->deviceCount() > 0 ? guard : nullptr;
 }
 
+/// Calls `each` with the calling thread's current stream of each device.
+template <typename Each>
+void each_current_stream(Each each) {
+    for (const c10::DeviceType type : device_types) {
+        const auto* guard = live_guard(type);
+        if (guard == nullptr) continue;
+        for (c10::DeviceIndex i = 0; i < static_cast<c10::DeviceIndex>(guard->deviceCount()); ++i) {
+            each(guard->getStream(c10::Device(type, i)));
+        }
+    }
+}
+
+/// Makes them the calling thread's. Only what differs is told: to tell a device may wake it up.
+void install_streams(const std::vector<c10::Stream>& streams) {
+    for (const c10::Stream& stream : streams) {
+        const auto* guard = guard_of(stream.device_type());
+        if (guard->getStream(stream.device()) != stream) guard->exchangeStream(stream);
+    }
+}
+
+/// Numbers the sets of streams, one of each device, that were current on a thread: a word tells which, however many
+/// devices there are. Nearly always there is one.
+class SeenStreams {
+public:
+    std::uint64_t number_of_current() {
+        for (auto seen = seen_.end(); seen != seen_.begin();) {
+            if (!are_current((--seen)->streams)) continue;
+            use(seen);
+            return seen_.back().number;
+        }
+        if (seen_.size() == most) seen_.erase(seen_.begin());
+        std::vector<c10::Stream> streams;
+        each_current_stream([&](c10::Stream stream) { streams.push_back(stream); });
+        seen_.push_back({++last_, std::move(streams)});
+        return last_;
+    }
+
+    void install(std::uint64_t number) {
+        const auto seen =
+            std::find_if(seen_.begin(), seen_.end(), [&](const Seen& one) { return one.number == number; });
+        if (seen == seen_.end()) return;
+        install_streams(seen->streams);
+        use(seen);
+    }
+
+private:
+    struct Seen {
+        std::uint64_t number;
+        std::vector<c10::Stream> streams;
+    };
+
+    /// Those used last are found first, and kept.
+    void use(std::vector<Seen>::iterator seen) { std::rotate(seen, seen + 1, seen_.end()); }
+
+    static bool are_current(const std::vector<c10::Stream>& streams) {
+        std::size_t at = 0;
+        bool equal = true;
+        each_current_stream([&](c10::Stream stream) {
+            equal = equal && at < streams.size() && streams[at] == stream;
+            ++at;
+        });
+        return equal && at == streams.size();
+    }
+
+    static constexpr std::size_t most = 1024; ///< nodes inside nodes need one for each that sets streams
+    std::vector<Seen> seen_;
+    std::uint64_t last_ = 0;
+};
+
+thread_local SeenStreams seen_streams;
+
 void read_devices(StateWords& out) {
     std::uint64_t devices = 0;
-    std::uint64_t stream = 0;
     for (std::size_t i = 0; i < device_types.size(); ++i) {
         const auto* guard = live_guard(device_types[i]);
         if (guard == nullptr) continue;
-        const c10::Device device = guard->getDevice();
-        devices |= static_cast<std::uint64_t>(device.index() + 1) << (device_bits * i);
-        // A machine with two kinds of accelerator keeps the stream of the first.
-        if (stream == 0) stream = static_cast<std::uint64_t>(guard->getStream(device).id());
+        devices |= static_cast<std::uint64_t>(guard->getDevice().index() + 1) << (device_bits * i);
     }
     out.words[devices_word] = devices;
-    out.words[streams_word] = stream;
+    out.words[streams_word] = devices != 0 ? seen_streams.number_of_current() : 0;
 }
 
 void write_inherited(const StateWords& from, const StateWords& now) {
@@ -182,21 +249,13 @@ void write_inherited(const StateWords& from, const StateWords& now) {
 }
 
 void write_devices(const StateWords& from, const StateWords& now) {
-    if (from.words[devices_word] == now.words[devices_word] && from.words[streams_word] == now.words[streams_word]) {
-        return;
-    }
-    bool stream_done = false;
+    if (from.words[streams_word] != now.words[streams_word]) seen_streams.install(from.words[streams_word]);
+    if (from.words[devices_word] == now.words[devices_word]) return;
     for (std::size_t i = 0; i < device_types.size(); ++i) {
         const auto index = static_cast<int>(from.words[devices_word] >> (device_bits * i) & device_mask) - 1;
         const auto* guard = live_guard(device_types[i]);
         if (guard == nullptr || index < 0) continue;
-        const c10::Device device(device_types[i], static_cast<c10::DeviceIndex>(index));
-        guard->uncheckedSetDevice(device);
-        if (!stream_done) {
-            guard->exchangeStream(
-                c10::Stream(c10::Stream::UNSAFE, device, static_cast<c10::StreamId>(from.words[streams_word])));
-        }
-        stream_done = true;
+        guard->uncheckedSetDevice(c10::Device(device_types[i], static_cast<c10::DeviceIndex>(index)));
     }
 }
 
@@ -217,12 +276,9 @@ public:
         ThreadDevices devices;
         for (const c10::DeviceType type : device_types) {
             const auto* guard = live_guard(type);
-            if (guard == nullptr) continue;
-            devices.current_.push_back(guard->getDevice());
-            for (c10::DeviceIndex i = 0; i < static_cast<c10::DeviceIndex>(guard->deviceCount()); ++i) {
-                devices.streams_.push_back(guard->getStream(c10::Device(type, i)));
-            }
+            if (guard != nullptr) devices.current_.push_back(guard->getDevice());
         }
+        each_current_stream([&](c10::Stream stream) { devices.streams_.push_back(stream); });
         return devices;
     }
 
@@ -234,12 +290,9 @@ public:
                });
     }
 
-    /// Makes them the calling thread's. Only what differs is told: to tell a device may wake it up.
+    /// Makes them the calling thread's.
     void install() const {
-        for (const c10::Stream& stream : streams_) {
-            const auto* guard = guard_of(stream.device_type());
-            if (guard->getStream(stream.device()) != stream) guard->exchangeStream(stream);
-        }
+        install_streams(streams_);
         for (const c10::Device& device : current_) {
             const auto* guard = guard_of(device.type());
             if (guard->getDevice() != device) guard->uncheckedSetDevice(device);
