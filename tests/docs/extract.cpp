@@ -6,7 +6,9 @@
 // FILEs are relative to ROOT. By the word after the fence:
 //   cpp         the body of a function: becomes a test case of OUT/snippets.cpp, its #includes go to the top
 //   cpp plugin  a whole plugin: OUT/plugins/NAME.cpp;  c plugin: OUT/plugins/NAME.c
-//   sh          a script: OUT/commands/NAME.sh; a `text` block right after it is its output: OUT/commands/NAME.out
+//   sh plugin   a script that runs beside the plugin before it, once that is built: OUT/plugins/NAME.sh with that one's NAME
+//   sh          a script: OUT/commands/NAME.sh
+//   text        right after a script, its output: NAME.out beside it
 //   soma        a graph: OUT/graphs/NAME.soma
 // Every other word is for the reader only.
 #include <algorithm>
@@ -77,8 +79,15 @@ int main(int argc, char** argv) try {
 
     std::set<std::string> includes;
     std::string cases;
+    const auto write_script = [](const fs::path& path, const std::vector<Block>& blocks, std::size_t at) {
+        write(fs::path(path) += ".sh", blocks[at].text);
+        if (at + 1 < blocks.size() && blocks[at + 1].kind == "text" && blocks[at + 1].follows) {
+            write(fs::path(path) += ".out", blocks[at + 1].text);
+        }
+    };
     for (int i = 3; i < argc; ++i) {
         const std::vector<Block> blocks = blocks_of(root, argv[i]);
+        std::string plugin;
         for (std::size_t at = 0; at < blocks.size(); ++at) {
             const Block& block = blocks[at];
             if (block.kind == "cpp") {
@@ -92,17 +101,16 @@ int main(int argc, char** argv) try {
                     }
                 }
                 cases += "TEST_CASE(\"" + block.place + " does what it says\") {\n" + body + "}\n\n";
-            } else if (block.kind == "cpp plugin") {
-                write(out / "plugins" / (block.name + ".cpp"), block.text);
-            } else if (block.kind == "c plugin") {
-                write(out / "plugins" / (block.name + ".c"), block.text);
+            } else if (block.kind == "cpp plugin" || block.kind == "c plugin") {
+                plugin = block.name;
+                write(out / "plugins" / (plugin + (block.kind == "c plugin" ? ".c" : ".cpp")), block.text);
             } else if (block.kind == "soma") {
                 write(out / "graphs" / (block.name + ".soma"), block.text);
+            } else if (block.kind == "sh plugin") {
+                if (plugin.empty()) throw std::runtime_error(block.place + ": no plugin comes before this");
+                write_script(out / "plugins" / plugin, blocks, at);
             } else if (block.kind == "sh") {
-                write(out / "commands" / (block.name + ".sh"), block.text);
-                if (at + 1 < blocks.size() && blocks[at + 1].kind == "text" && blocks[at + 1].follows) {
-                    write(out / "commands" / (block.name + ".out"), blocks[at + 1].text);
-                }
+                write_script(out / "commands" / block.name, blocks, at);
             }
         }
     }
