@@ -91,12 +91,17 @@ void Arguments::repeated(std::string_view names, std::string_view placeholder, s
                         .flag = nullptr});
 }
 
+void Arguments::elsewhere(std::string_view name, std::string_view why) { elsewhere_.emplace_back(name, why); }
+
 const Arguments::Entry& Arguments::known(std::string_view name) const {
     const auto found = std::find_if(entries_.begin(), entries_.end(), [name](const Entry& entry) {
         const auto names = split_names(entry.names);
         return !entry.positional && std::find(names.begin(), names.end(), name) != names.end();
     });
     if (found != entries_.end()) return *found;
+    for (const auto& [option, why] : elsewhere_) {
+        if (option == name) throw UsageError(fmt::format("`{}` takes no option `{}`: {}", command_, name, why));
+    }
     std::vector<std::string> others;
     for (const Entry& entry : entries_) {
         // The long names: of one letter there is no nearest.

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command.h"
@@ -38,6 +39,9 @@ public:
     /// May be given any number of times.
     void repeated(std::string_view names, std::string_view placeholder, std::string_view doc,
                   std::vector<std::string>& into);
+
+    /// An option of other commands that one might expect here; `why` says in the error why there is none.
+    void elsewhere(std::string_view name, std::string_view why);
 
     /// Fills in what was declared. False: help was asked for and has been printed. Throws `UsageError`.
     [[nodiscard]] bool parse(Args args) const;
@@ -78,6 +82,7 @@ private:
     std::string about_;
     std::string example_;
     std::vector<Entry> entries_;
+    std::vector<std::pair<std::string, std::string>> elsewhere_;
     bool help_ = false;
 };
 

@@ -112,6 +112,8 @@ Exit verify_command(Args args) {
                          name);
     arguments.option("--timeout", "SECONDS", "how long one check may take; else 60", timeout);
     arguments.flag("--json", "print JSON, for programs", json);
+    arguments.elsewhere("--simulate",
+                        "it simulates `cuda:0` and `cuda:1` itself where the machine has no CUDA devices");
     if (!arguments.parse(args)) return Exit::ok;
     const double limit = timeout ? seconds(*timeout, "--timeout") : default_limit;
 

@@ -71,6 +71,16 @@ TEST_CASE("an unknown option offers the nearest") {
     refused({"run", "probe.echo", "--plugin=x"}, "`run` takes no option `--plugin` (did you mean `--plugins`?)");
 }
 
+TEST_CASE("commands that place nothing say why they take no simulated devices") {
+    const std::string why = ": it has nothing to do with devices; the commands that take a graph have it";
+    refused({"nodes", "--simulate", "cuda:2"}, "`nodes` takes no option `--simulate`" + why);
+    refused({"inspect", "probe.echo", "--simulate=cuda:2"}, "`inspect` takes no option `--simulate`" + why);
+    refused({"new", "hello", "--simulate", "cuda:2"}, "`new` takes no option `--simulate`" + why);
+    refused({"verify", "x.soma.so", "--simulate", "cuda:2"},
+            "`verify` takes no option `--simulate`: it simulates `cuda:0` and `cuda:1` itself where the machine has no "
+            "CUDA devices");
+}
+
 TEST_CASE("an unknown option is told before what is missing on its account") {
     refused({"run", "--plugin"}, "`run` takes no option `--plugin` (did you mean `--plugins`?)");
 }
