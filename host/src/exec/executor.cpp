@@ -67,8 +67,8 @@ struct Executor::Impl {
                 fmt::format("the plan has {} nodes, but {} instances are bound", plan.nodes.size(), instances.size()));
         }
         for (const auto& [id, device] : placement) require_id<PlacementError>(id, "placed");
-        nodes.resize(instances.size());
-        for (std::size_t n = 0; n < nodes.size(); ++n) bind(n, instances[n], placement.of(instances[n]->id()));
+        nodes.reserve(instances.size());
+        for (const auto& instance : instances) nodes.push_back(bound(instance, place_of(instance->id())));
     }
 
     template <class E>
@@ -81,21 +81,31 @@ struct Executor::Impl {
         throw E(fmt::format("no node `{}` to be {}{}", id, what, did_you_mean(id, plan.nodes)));
     }
 
-    void bind(std::size_t index, std::shared_ptr<Instance> instance, std::optional<Device> device) {
-        exec::BoundNode& node = nodes[index];
+    static exec::BoundNode bound(std::shared_ptr<Instance> instance, std::optional<Device> device) {
         const NodeType& type = instance->type();
+        exec::BoundNode node;
         node.instance = std::move(instance);
-        node.device = device;
-        node.device_text = device ? device->str() : std::string();
         node.seed_salt = hash(node.instance->id());
         node.forward = type.functions.forward;
         node.self = node.instance->self();
-        node.placed = device.has_value();
-        node.place = device ? device->place() : soma_place{SOMA_DEVICE_NONE, 0};
         node.reentrant = type.has(SOMA_NODE_REENTRANT);
-        node.has_stream = device && device->kind() != DeviceKind::cpu && device->kind() != DeviceKind::meta;
         node.links_engine = type.plugin->links_tensor_library;
         node.has_backward = type.functions.backward != nullptr;
+        if (!device) return node;
+        node.device = device;
+        node.device_text = device->str();
+        node.placed = true;
+        node.place = device->place();
+        node.has_stream = device->kind() != DeviceKind::cpu && device->kind() != DeviceKind::meta;
+        return node;
+    }
+
+    void bind(std::size_t index, const std::shared_ptr<Instance>& instance, std::optional<Device> device) {
+        nodes[index] = bound(instance, device);
+    }
+
+    [[nodiscard]] std::optional<Device> place_of(std::string_view id) const {
+        return placement.empty() ? std::nullopt : placement.of(id);
     }
 
     /// Before the first run, and the first after a change: checks the machine, then moves what was placed anew.

@@ -2,6 +2,9 @@
 #include "soma/pipeline.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,23 +30,55 @@ std::optional<Device> birthplace(const std::optional<Device>& placed) {
     }
 }
 
+/// Nodes are checked one by one, but most have a type that another had, and many of these say nothing of its configuration.
+class Checks {
+public:
+    explicit Checks(const Catalog& catalog) : catalog_(catalog) {}
+
+    struct Checked {
+        const std::shared_ptr<const NodeType>* type;
+        Value config;
+    };
+    Checked check(const Node& node) {
+        if (last_ == nullptr || last_->type->name != node.type) last_ = &known(node.type);
+        if (const auto old = detail::too_old(node, *last_->type)) throw GraphError(*old);
+        if (!node.config.is_none()) return {&last_->type, last_->type->checked_config(node.config, node.id)};
+        if (!last_->defaults) last_->defaults = last_->type->checked_config({}, node.id);
+        return {&last_->type, *last_->defaults};
+    }
+
+private:
+    struct Known {
+        std::shared_ptr<const NodeType> type;
+        std::optional<Value> defaults;
+    };
+
+    Known& known(std::string_view type) {
+        const auto found = known_.find(type);
+        if (found != known_.end()) return found->second;
+        auto got = catalog_.get(type);
+        const std::string_view name = got->name;
+        return known_.emplace(name, Known{std::move(got), std::nullopt}).first->second;
+    }
+
+    const Catalog& catalog_;
+    std::unordered_map<std::string_view, Known> known_; // its elements stay where they are
+    Known* last_ = nullptr;
+};
+
 std::vector<std::shared_ptr<Instance>> instantiate(const Graph& graph, const Catalog& catalog,
                                                    const Placement& placement, std::uint64_t seed) {
     // Every type and configuration is checked before anything is created: a wrong graph costs nothing.
-    std::vector<std::shared_ptr<const NodeType>> types;
-    std::vector<Value> configs;
-    types.reserve(graph.size());
-    configs.reserve(graph.size());
-    for (const Node& node : graph.nodes()) {
-        types.push_back(catalog.get(node.type));
-        if (const auto old = detail::too_old(node, *types.back())) throw GraphError(*old);
-        configs.push_back(types.back()->checked_config(node.config, node.id));
-    }
+    Checks checks(catalog);
+    std::vector<Checks::Checked> checked;
+    checked.reserve(graph.size());
+    for (const Node& node : graph.nodes()) checked.push_back(checks.check(node));
     std::vector<std::shared_ptr<Instance>> instances;
     instances.reserve(graph.size());
-    for (std::size_t i = 0; i < types.size(); ++i) {
+    for (std::size_t i = 0; i < checked.size(); ++i) {
         const std::string& id = graph.nodes()[i].id;
-        instances.push_back(Instance::create(types[i], id, configs[i], birthplace(placement.of(id)), seed));
+        const auto device = placement.empty() ? std::nullopt : birthplace(placement.of(id));
+        instances.push_back(Instance::create(*checked[i].type, id, checked[i].config, device, seed));
     }
     return instances;
 }
