@@ -74,6 +74,8 @@ public:
 
     void run(std::size_t nodes) {
         nest();
+        // Room for all, so that it stays where it is.
+        program_.shared_readers.resize(program_.reads.size() + program_.results.size());
         std::vector<std::uint32_t> op_of(nodes);
         for (std::uint32_t i = 0; i < program_.ops.size(); ++i) {
             const Program::Op& op = program_.ops[i];
@@ -83,16 +85,22 @@ public:
                 if (program_.readers[slot] > 1) read(slot, op.node);
             }
         }
-        std::vector<std::vector<std::uint32_t>> after(program_.ops.size());
+        // Which shared values to look at after which op: counted, then put in their places.
+        std::vector<std::uint32_t> op_after(program_.shared.size());
         for (std::uint32_t i = 0; i < program_.shared.size(); ++i) {
             const Program::Shared& shared = program_.shared[i];
-            after[enclosing(op_of[shared.readers.front()], op_of[shared.readers.back()])].push_back(i);
+            op_after[i] = enclosing(op_of[shared.readers.front()], op_of[shared.readers.back()]);
+            ++program_.ops[op_after[i]].checks_end;
             ++program_.readers[shared.slot];
         }
-        for (std::uint32_t i = 0; i < program_.ops.size(); ++i) {
-            program_.ops[i].checks_begin = static_cast<std::uint32_t>(program_.checks.size());
-            program_.checks.insert(program_.checks.end(), after[i].begin(), after[i].end());
-            program_.ops[i].checks_end = static_cast<std::uint32_t>(program_.checks.size());
+        std::uint32_t next = 0;
+        for (Program::Op& op : program_.ops) {
+            op.checks_begin = next;
+            next += std::exchange(op.checks_end, next);
+        }
+        program_.checks.resize(program_.shared.size());
+        for (std::uint32_t i = 0; i < program_.shared.size(); ++i) {
+            program_.checks[program_.ops[op_after[i]].checks_end++] = i;
         }
         lend(static_cast<std::uint32_t>(nodes));
     }
@@ -103,10 +111,13 @@ private:
     void read(std::uint32_t slot, std::uint32_t node) {
         std::uint32_t& index = program_.shared_of[slot];
         if (index == 0) {
-            program_.shared.push_back({slot, {}});
+            program_.shared.push_back({slot, {program_.shared_readers.data() + readers_, 0}});
+            readers_ += program_.readers[slot];
             index = static_cast<std::uint32_t>(program_.shared.size());
         }
-        program_.shared[index - 1].readers.push_back(node);
+        std::span<std::uint32_t>& readers = program_.shared[index - 1].readers;
+        readers = {readers.data(), readers.size() + 1};
+        readers.back() = node;
     }
 
     /// For every node: whether what it reads is shared, and with whom.
@@ -158,6 +169,7 @@ private:
 
     Program& program_;
     std::vector<std::uint32_t> parent_;
+    std::size_t readers_ = 0; ///< of `shared_readers`, given out
 };
 
 } // namespace

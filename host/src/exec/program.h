@@ -39,7 +39,7 @@ struct Program {
     /// A value that several nodes read: none of them may modify it.
     struct Shared {
         std::uint32_t slot;
-        std::vector<std::uint32_t> readers; ///< nodes, in the order written
+        std::span<std::uint32_t> readers; ///< nodes, in the order written; within `shared_readers`
     };
 
     /// What of a node's input others read as well.
@@ -50,6 +50,8 @@ struct Program {
     };
 
     explicit Program(const Plan& plan);
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
 
     std::vector<Op> ops;
     std::vector<Branch> branches;
@@ -58,6 +60,7 @@ struct Program {
     std::vector<std::uint32_t> reads_begin; ///< by node; the last entry closes the last range
     std::vector<std::uint32_t> readers;     ///< by slot: how often it is taken, checks included
     std::vector<Shared> shared;
+    std::vector<std::uint32_t> shared_readers;
     std::vector<std::uint32_t> shared_of; ///< by slot: index into `shared` + 1, or 0
     std::vector<std::uint32_t> checks;    ///< indices into `shared`
     std::vector<Loan> loans;              ///< by node
