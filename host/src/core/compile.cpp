@@ -77,7 +77,10 @@ private:
             reads_begin_[node] = static_cast<Index>(read - plan_.reads.data());
             const auto inputs = graph_.inputs(node);
             for (const Index input : inputs) *read++ = input;
-            if (inputs.empty()) *read++ = Plan::graph_input;
+            if (inputs.empty()) {
+                *read++ = Plan::graph_input;
+                ++sources_;
+            }
         }
         reads_begin_[size] = static_cast<Index>(read - plan_.reads.data());
         plan_.reads.resize(reads_begin_[size]);
@@ -176,6 +179,7 @@ private:
             root_[node] = node;
             if (!whole) forget_outside(node);
         }
+        if (whole && sources_ == 1) return {begin}; // all of it comes from there
         Index pieces = end - begin;
         for (Index i = begin; i < end; ++i) {
             const Index node = items_[i];
@@ -272,13 +276,16 @@ private:
             position_[nodes[i]] = i;
             most += after(nodes[i]).size();
         }
-        std::vector<detail::Reducer::Edge> edges;
-        edges.reserve(most);
+        std::vector<detail::Reducer::Edge> edges(most);
+        detail::Reducer::Edge* edge = edges.data();
         for (Index i = 0; i < nodes.size(); ++i) {
+            const Index part = part_[nodes[i]];
             for (const Index next : after(nodes[i])) {
-                if (part_[next] == part_[nodes[i]]) edges.push_back({i, position_[next]});
+                *edge = {i, position_[next]};
+                edge += part_[next] == part ? 1 : 0; // else the next is written over it
             }
         }
+        edges.resize(static_cast<std::size_t>(edge - edges.data()));
         detail::Reducer reducer(nodes, std::move(edges));
         for (const Index tree : reducer.reduce()) write(reducer, tree, begin, depth);
     }
@@ -340,6 +347,7 @@ private:
     std::vector<Index> items_; // nodes, each part a range in topological order
     std::vector<Index> part_;  // which part a node was last cut off with
     Index parts_ = 0;
+    Index sources_ = 0; // nodes that read the graph's input
     // Kept for their memory.
     std::vector<Index> root_;
     std::vector<Index> position_;

@@ -29,8 +29,6 @@ Reducer::Reducer(std::span<const Index> numbers, std::vector<Edge> edges) : edge
         List& in = in_.lists[edge.to];
         ++out.count;
         ++in.count;
-        out.hash += scatter(edge.to);
-        in.hash += scatter(edge.from);
     }
     Index out_at = 0;
     Index in_at = 0;
@@ -57,7 +55,6 @@ Reducer::Reducer(std::span<const Index> numbers, std::vector<Edge> edges) : edge
     }
     piece_ending_ = end_of_;
     tree_of_ = end_of_;
-    rebuild_table();
 }
 
 std::vector<Reducer::Index> Reducer::reduce() {
@@ -101,8 +98,8 @@ void Reducer::examine(Index piece) {
         if (drop_shortcuts(piece)) continue;
         const Index twin = twin_of(piece);
         if (twin == none) return;
-        join_parallel(twin, piece);
-        piece = twin;
+        join_parallel(std::min(twin, piece), std::max(twin, piece));
+        piece = std::min(twin, piece);
     }
 }
 
@@ -140,8 +137,10 @@ void Reducer::drop(Index index) {
     List& in = in_.lists[edge.to];
     --out.count;
     --in.count;
-    out.hash -= scatter(edge.to);
-    in.hash -= scatter(edge.from);
+    if (!table_.empty()) {
+        out.hash -= scatter(edge.to);
+        in.hash -= scatter(edge.from);
+    }
     edge.from = none;
 }
 
@@ -191,7 +190,8 @@ bool Reducer::drop_shortcuts(Index piece) {
     constexpr Index most = 16;
     const Index end = end_of_[piece];
     if (in_.lists[piece].count != 1 && out_.lists[end].count != 1) return false;
-    std::vector<Index> shortcuts;
+    std::vector<Index>& shortcuts = shortcuts_;
+    shortcuts.clear();
     if (in_.lists[piece].count == 1 && out_.lists[end].count <= most) {
         const Index before = edges_[only_edge(in_, piece)].from;
         for_each_edge(out_, end, [&](Index edge) {
@@ -236,8 +236,52 @@ void Reducer::rebuild_table() {
     }
 }
 
-// Another piece that reads the same and is read by the same. When there is none, the piece is kept for later ones.
+// Another piece that reads the same and is read by the same. Each of what a piece reads is read by its twin, so where one of
+// these is read by few, its twin is among them; likewise the other way. Edges only become fewer, so what could be found in
+// this way once can be ever after, and only other pieces are in the table.
 Index Reducer::twin_of(Index piece) {
+    const Index end = end_of_[piece];
+    const Index reads = in_.lists[piece].count;
+    const Index readers = out_.lists[end].count;
+    if (reads > few || readers > few || (reads == 0 && readers == 0)) return twin_in_table(piece);
+    Index least = few + 1;
+    Index read = none;
+    Index reader = none;
+    for_each_edge(in_, piece, [&](Index edge) {
+        const Index count = out_.lists[edges_[edge].from].count;
+        if (count < least) {
+            least = count;
+            read = edges_[edge].from;
+        }
+        return least > 1;
+    });
+    if (least == 1) return none;
+    for_each_edge(out_, end, [&](Index edge) {
+        const Index count = in_.lists[edges_[edge].to].count;
+        if (count < least) {
+            least = count;
+            reader = edges_[edge].to;
+        }
+        return least > 1;
+    });
+    if (least == 1) return none;
+    if (least > few) return twin_in_table(piece);
+    Index twin = none;
+    const auto look_at = [&](Index other) {
+        if (other != piece && same_neighbours(other, piece)) twin = other;
+        return twin == none;
+    };
+    if (reader != none) {
+        for_each_edge(in_, reader, [&](Index edge) { return look_at(piece_ending_[edges_[edge].from]); });
+    } else {
+        for_each_edge(out_, read, [&](Index edge) { return look_at(edges_[edge].to); });
+    }
+    return twin;
+}
+
+// The same by a table. When there is none, the piece is kept for later ones.
+Index Reducer::twin_in_table(Index piece) {
+    if (table_.empty()) hash_edges();
     if (slots_used_ * 4 > table_.size() * 3) rebuild_table();
     const std::size_t mask = table_.size() - 1;
     const std::uint32_t key = key_of(piece);
@@ -258,6 +302,15 @@ Index Reducer::twin_of(Index piece) {
     }
     *place = {key, piece};
     return none;
+}
+
+void Reducer::hash_edges() {
+    for (const Edge& edge : edges_) {
+        if (edge.from == none) continue;
+        out_.lists[edge.from].hash += scatter(edge.to);
+        in_.lists[edge.to].hash += scatter(edge.from);
+    }
+    rebuild_table();
 }
 
 bool Reducer::same_neighbours(Index a, Index b) {

@@ -40,12 +40,14 @@ public:
     [[nodiscard]] const Tree& tree(Index index) const { return trees_[index]; }
 
 private:
+    static constexpr Index few = 16;
+
     // Of one node, on one side: a range of `edges` below, from which dropped ones are taken out when they are met.
     struct List {
         Index begin;
         Index end;
         Index count;        // of edges that are not dropped
-        std::uint32_t hash; // of the nodes they lead to
+        std::uint32_t hash; // of the nodes they lead to, once there is a table
     };
     struct Side {
         std::vector<List> lists;  // by node
@@ -67,6 +69,8 @@ private:
     void join_parallel(Index kept, Index gone);
     bool drop_shortcuts(Index piece);
     Index twin_of(Index piece);
+    Index twin_in_table(Index piece);
+    void hash_edges();
     bool same_neighbours(Index a, Index b);
     [[nodiscard]] std::uint32_t key_of(Index piece) const;
     [[nodiscard]] bool is_stale(const Slot& slot) const;
@@ -82,6 +86,7 @@ private:
     std::vector<std::uint8_t> alive_;
     std::vector<Index> tree_of_;
     std::vector<Tree> trees_;
+    std::vector<Index> shortcuts_; // kept for its memory
     std::vector<Index> queue_;
     std::vector<std::uint8_t> queued_;
     std::vector<Slot> table_;
