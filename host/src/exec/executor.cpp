@@ -67,8 +67,6 @@ struct Executor::Impl {
                 fmt::format("the plan has {} nodes, but {} instances are bound", plan.nodes.size(), instances.size()));
         }
         for (const auto& [id, device] : placement) require_id<PlacementError>(id, "placed");
-        nodes.reserve(instances.size());
-        for (const auto& instance : instances) nodes.push_back(bound(instance, place_of(instance->id())));
     }
 
     template <class E>
@@ -104,16 +102,18 @@ struct Executor::Impl {
         nodes[index] = bound(instance, device);
     }
 
-    [[nodiscard]] std::optional<Device> place_of(std::string_view id) const {
-        return placement.empty() ? std::nullopt : placement.of(id);
-    }
-
     /// Before the first run, and the first after a change: checks the machine, then moves what was placed anew.
     void prepare() {
         const std::lock_guard guard(mutex);
         if (ready) return;
         preflight(placement);
         check_shared_state();
+        if (nodes.empty()) { // only now, so that a pipeline that is not run costs less
+            std::vector<exec::BoundNode> all;
+            all.reserve(instances.size());
+            for (const auto& instance : instances) all.push_back(bound(instance, placement.of(instance->id())));
+            nodes = std::move(all);
+        }
         for (std::size_t n = 0; n < nodes.size(); ++n) settle(n);
         settled = true;
         idle.clear(); // their contexts speak of the old places
@@ -252,8 +252,8 @@ Value Executor::run(const Value& input, const RunOptions& options) {
     Impl& impl = *impl_;
     for (const std::string& id : options.keep) impl.require_id<GraphError>(id, "kept");
     if (options.report != nullptr) {
-        options.report->assign(impl.nodes.size(), {});
-        for (std::size_t n = 0; n < impl.nodes.size(); ++n) {
+        options.report->assign(impl.instances.size(), {});
+        for (std::size_t n = 0; n < impl.instances.size(); ++n) {
             (*options.report)[n].node = impl.plan.nodes[n];
             (*options.report)[n].device = impl.placement.of(impl.plan.nodes[n]);
         }

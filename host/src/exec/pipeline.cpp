@@ -2,6 +2,7 @@
 #include "soma/pipeline.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -37,14 +38,17 @@ public:
 
     struct Checked {
         const std::shared_ptr<const NodeType>* type;
-        Value config;
+        const Value* config;
     };
+    /// Valid as long as the checks are.
     Checked check(const Node& node) {
         if (last_ == nullptr || last_->type->name != node.type) last_ = &known(node.type);
-        if (const auto old = detail::too_old(node, *last_->type)) throw GraphError(*old);
-        if (!node.config.is_none()) return {&last_->type, last_->type->checked_config(node.config, node.id)};
-        if (!last_->defaults) last_->defaults = last_->type->checked_config({}, node.id);
-        return {&last_->type, *last_->defaults};
+        const NodeType& type = *last_->type;
+        if (node.type_version > type.version) throw GraphError(*detail::too_old(node, type));
+        if (!node.config.is_none())
+            return {&last_->type, &given_.emplace_back(type.checked_config(node.config, node.id))};
+        if (!last_->defaults) last_->defaults = type.checked_config({}, node.id);
+        return {&last_->type, &*last_->defaults};
     }
 
 private:
@@ -63,6 +67,7 @@ private:
 
     const Catalog& catalog_;
     std::unordered_map<std::string_view, Known> known_; // its elements stay where they are
+    std::deque<Value> given_;                           // likewise
     Known* last_ = nullptr;
 };
 
@@ -78,7 +83,7 @@ std::vector<std::shared_ptr<Instance>> instantiate(const Graph& graph, const Cat
     for (std::size_t i = 0; i < checked.size(); ++i) {
         const std::string& id = graph.nodes()[i].id;
         const auto device = placement.empty() ? std::nullopt : birthplace(placement.of(id));
-        instances.push_back(Instance::create(*checked[i].type, id, checked[i].config, device, seed));
+        instances.push_back(Instance::create(*checked[i].type, id, *checked[i].config, device, seed));
     }
     return instances;
 }
