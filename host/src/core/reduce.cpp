@@ -20,30 +20,26 @@ std::uint32_t scatter(std::uint32_t x) {
 
 Reducer::Reducer(std::span<const Index> numbers, std::vector<Edge> edges) : edges_(std::move(edges)) {
     const auto nodes = static_cast<Index>(numbers.size());
-    out_.lists.assign(nodes, List{0, 0, 0, 0});
+    out_.lists.resize(nodes);
     in_.lists.assign(nodes, List{0, 0, 0, 0});
     out_.edges.resize(edges_.size());
     in_.edges.resize(edges_.size());
-    for (const Edge& edge : edges_) {
-        List& out = out_.lists[edge.from];
-        List& in = in_.lists[edge.to];
-        ++out.count;
-        ++in.count;
-    }
-    Index out_at = 0;
-    Index in_at = 0;
+    const auto count = static_cast<Index>(edges_.size());
+    Index e = 0;
     for (Index i = 0; i < nodes; ++i) {
-        List& out = out_.lists[i];
-        List& in = in_.lists[i];
-        out.begin = out.end = out_at;
-        in.begin = in.end = in_at;
-        out_at += out.count;
-        in_at += in.count;
+        const Index begin = e;
+        for (; e < count && edges_[e].from == i; ++e) {
+            out_.edges[e] = e;
+            ++in_.lists[edges_[e].to].count;
+        }
+        out_.lists[i] = {begin, e, e - begin, 0};
     }
-    for (Index e = 0; e < edges_.size(); ++e) {
-        out_.edges[out_.lists[edges_[e].from].end++] = e;
-        in_.edges[in_.lists[edges_[e].to].end++] = e;
+    Index at = 0;
+    for (List& in : in_.lists) {
+        in.begin = in.end = at;
+        at += in.count;
     }
+    for (e = 0; e < count; ++e) in_.edges[in_.lists[edges_[e].to].end++] = e;
     alive_.assign(nodes, 1);
     queued_.assign(nodes, 0);
     mark_.assign(nodes, 0);
