@@ -44,8 +44,8 @@ std::string Comparison::tensors(const at::Tensor& host, const at::Tensor& other)
         return {};
     }
     const auto plain = [](at::Tensor tensor) {
-        tensor = tensor.cpu();
-        tensor = (tensor.is_sparse() ? tensor.to_dense() : tensor).resolve_conj().resolve_neg();
+        tensor = tensor.layout() == at::kStrided ? tensor : tensor.to_dense();
+        tensor = tensor.cpu().resolve_conj().resolve_neg();
         return tensor.is_complex() ? at::view_as_real(tensor).to(at::kDouble) : tensor.to(at::kDouble);
     };
     return at::allclose(plain(host), plain(other), 1e-5, 1e-6, true) ? "" : "has other values";

@@ -89,10 +89,10 @@ public:
             const auto square = normal(at::kFloat);
             return square.tril(-1) + at::eye(shape.back()) * 2;
         }
-        case 's': {
-            auto dense = normal(at::kFloat);
-            return dense.masked_fill(dense < 0, 0).to_sparse();
-        }
+        case 's': return sparse(normal(at::kFloat)).to_sparse();
+        case 'r': return sparse(normal(at::kFloat)).to_sparse_csr();
+        case 'q': return sparse(normal(at::kFloat)).to_sparse_csc();
+        case 'n': return at::arange(c10::multiply_integers(shape)).reshape(shape);
         case 'i': return between(at::kLong);
         case 'j': return between(at::kInt);
         case 'u': return between(at::kByte);
@@ -121,6 +121,8 @@ public:
     }
 
 private:
+    static at::Tensor sparse(const at::Tensor& dense) { return dense.masked_fill(dense < 0, 0); }
+
     c10::IValue scalar(const std::string& token, const c10::Type& type) {
         if (token.empty()) {
             misfit(token, type.str());
@@ -401,21 +403,31 @@ std::vector<c10::IValue> make_arguments(const c10::OperatorHandle& op, const Rec
     return arguments;
 }
 
+at::Tensor moved(const at::Tensor& tensor, c10::Device device) {
+    if (!tensor.defined()) return tensor;
+    // libtorch 1.13 copies no such tensor.
+    if (tensor.layout() == at::kSparseCsc) {
+        return at::sparse_csc_tensor(tensor.ccol_indices().to(device), tensor.row_indices().to(device),
+                                     tensor.values().to(device), tensor.sizes(), tensor.options().device(device));
+    }
+    return tensor.to(device);
+}
+
 c10::IValue moved(const c10::IValue& value, c10::Device device) {
     if (value.isTensor()) {
-        return value.toTensor().defined() ? value.toTensor().to(device) : value.toTensor();
+        return moved(value.toTensor(), device);
     }
     if (value.isTensorList()) {
         c10::List<at::Tensor> list;
         for (const at::Tensor& tensor : value.toTensorVector()) {
-            list.push_back(tensor.defined() ? tensor.to(device) : tensor);
+            list.push_back(moved(tensor, device));
         }
         return list;
     }
     if (value.isOptionalTensorList()) {
         c10::List<OptionalTensor> list;
         for (const auto& tensor : value.toOptionalTensorVector()) {
-            list.push_back(tensor.has_value() ? OptionalTensor(tensor->to(device)) : OptionalTensor());
+            list.push_back(tensor.has_value() ? OptionalTensor(moved(*tensor, device)) : OptionalTensor());
         }
         return list;
     }

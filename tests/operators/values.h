@@ -19,7 +19,8 @@
 ///   a(5)       float, ascending from 0 to 1
 ///   e(4,4)     float, symmetric and positive definite
 ///   l(4,4)     float, lower triangular with a positive diagonal
-///   s(3,4)     sparse float
+///   s(3,4)     sparse float; r(3,4) with compressed rows, q(3,4) with compressed columns
+///   n(4)       int64 0, 1, 2, 3
 ///   i(3,4)<5   int64 from 0 to 4; j int32, u uint8; i(3)<5+2 from 2 to 6; 3 when no limit is given
 ///   b(3,4)     bool
 ///   S(12)      a storage of 12 floats
@@ -53,6 +54,7 @@ std::vector<Recipe> candidates(const c10::OperatorHandle& op, const Inputs& inpu
 /// std::invalid_argument when the recipe does not fit the schema.
 std::vector<c10::IValue> make_arguments(const c10::OperatorHandle& op, const Recipe& recipe);
 
+at::Tensor moved(const at::Tensor& tensor, c10::Device device);
 /// A value with all tensors and storages in it on a device.
 c10::IValue moved(const c10::IValue& value, c10::Device device);
 
