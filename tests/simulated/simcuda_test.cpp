@@ -311,6 +311,7 @@ TEST_CASE("pinned memory is told from other memory (simulated)") {
     CHECK(torch::empty({3}, torch::TensorOptions().pinned_memory(true)).is_pinned());
     CHECK(pinned.to(cuda1, x.scalar_type(), true).cpu().equal(x));
     CHECK_FALSE(x.to(cuda1).is_pinned());
+    CHECK(message([&] { x.to(cuda1).pin_memory(); }).find("only dense CPU tensors can be pinned") != std::string::npos);
 }
 
 // --- Views ---

@@ -136,6 +136,7 @@ bool is_pinned_tensor(const Tensor& self, Optional<c10::Device>) {
 }
 
 Tensor pin_tensor(const Tensor& self, Optional<c10::Device>) {
+    TORCH_CHECK(self.is_cpu(), "cannot pin '", self.toString(), "' only dense CPU tensors can be pinned");
     const auto bytes = at::detail::computeStorageNbytes(self.sizes(), self.strides(), self.dtype().itemsize());
     c10::Storage storage(c10::Storage::use_byte_size_t(), bytes, pinned_allocator().allocate(bytes),
                          &pinned_allocator(), false);
