@@ -686,6 +686,15 @@ TEST_CASE("tensors over one memory have one storage id") {
     CHECK(id(x) == id(call("aten::select", "int", {x, 0, 1})));
     CHECK(id(x) != id(tensor(list({1.0, 2.0}))));
     CHECK(id(x) != 0);
+
+    // A sparse one's is that of its values, in every layout.
+    const Value sparse = call("aten::to_sparse", "", {call("aten::eye", "", {3})});
+    CHECK(id(sparse) == id(call("aten::_values", "", {sparse})));
+    for (const char* to : {"aten::to_sparse_csr", "aten::to_sparse_csc"}) {
+        INFO(to);
+        const Value compressed = call(to, "", {call("aten::eye", "", {3})});
+        CHECK(id(compressed) == id(call("aten::values", "", {compressed})));
+    }
 }
 
 TEST_CASE("generators with one seed give one sequence") {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
 
 #include "engine_table.h"
@@ -26,6 +27,10 @@ std::uint64_t memory_of(const at::Tensor& tensor) noexcept {
     if (impl->has_storage()) return reinterpret_cast<std::uintptr_t>(impl->storage().unsafeGetStorageImpl());
     if (impl->key_set().has_any(c10::sparse_ks) && impl->layout() == c10::kSparse) {
         const at::Tensor values = static_cast<const at::SparseTensorImpl*>(impl)->values();
+        if (values.defined() && values.has_storage()) return memory_of(values);
+    }
+    if (impl->key_set().has_any(c10::sparse_csr_ks)) {
+        const at::Tensor& values = static_cast<const at::SparseCsrTensorImpl*>(impl)->values();
         if (values.defined() && values.has_storage()) return memory_of(values);
     }
     return reinterpret_cast<std::uintptr_t>(impl);
