@@ -52,6 +52,13 @@ TEST_CASE("the SDK takes apart and builds every kind of value") {
     CHECK(echo.at(9).key(0) == "a");
 }
 
+TEST_CASE("a forward that takes a tensor is given one and any other input is refused by name") {
+    CHECK(run_json("sample.doubles", R"({"tensor": [1.5, -2.0], "dtype": "float32"})") ==
+          run_json("sample.echo", R"({"tensor": [3.0, -4.0], "dtype": "float32"})"));
+    CHECK(failure("sample.doubles.named(\"twice\")", "hello") ==
+          "node `twice` failed: the input must be a tensor, not a string");
+}
+
 TEST_CASE("an opaque value that only knows where it is must be where its node was placed") {
     // Places by number: 1 is cpu, 3 is meta, 2 is cuda.
     CHECK(failure("sample.box(kind=3).named(\"boxer\").on(\"cpu\")") ==

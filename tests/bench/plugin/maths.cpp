@@ -22,7 +22,7 @@ struct Add : Node {
         : Node{create}, term_{buffer("term",
                                      full({create.config().get_int("size"), create.config().get_int("size")}, 0.25))} {}
 
-    Tensor forward(const Ctx&, const Value& input) { return Tensor{input} + term_; }
+    Tensor forward(const Ctx&, const Tensor& input) { return input + term_; }
 
 private:
     const Tensor& term_;

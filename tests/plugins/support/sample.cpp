@@ -223,6 +223,12 @@ const char* const answer = "forty-two";
 
 } // namespace
 
+struct Doubles : Node {
+    static NodeType describe() { return NodeType{"sample.doubles"}.doc("Takes nothing but a tensor."); }
+    using Node::Node;
+    Tensor forward(const Ctx&, const Tensor& input) { return input + input; }
+};
+
 struct Extended : Node {
     static NodeType describe() { return NodeType{"sample.extended"}.doc("Has a table for an extension."); }
     using Node::Node;
@@ -235,4 +241,4 @@ struct Extended : Node {
 SOMA_PLUGIN(
     soma::sdk::Plugin("sample", "1.2.3").doc("For tests.").author("the tests").license("Apache-2.0").url("about:blank"),
     sample::Context, sample::BoxNode, sample::NoteNode, sample::Unwrap, sample::Throws, sample::Echo, sample::Stays,
-    sample::Writes, sample::Square, sample::Keeps, sample::Noise, sample::Ops, sample::Extended)
+    sample::Writes, sample::Square, sample::Keeps, sample::Noise, sample::Ops, sample::Doubles, sample::Extended)

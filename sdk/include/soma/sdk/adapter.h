@@ -14,15 +14,34 @@ template <class N>
 struct HasBackward<N, std::void_t<decltype(N::backward(std::declval<const Value&>(), std::declval<const Value&>()))>>
     : std::true_type {};
 
+/// Whether `forward` takes whatever comes (else: tensors only).
+template <class N, class = void>
+struct TakesValue : std::false_type {};
+template <class N>
+struct TakesValue<
+    N, std::void_t<decltype(std::declval<N&>().forward(std::declval<const Ctx&>(), std::declval<const Value&>()))>>
+    : std::true_type {};
+
+template <class N, class = void>
+struct TakesTensor : std::false_type {};
+template <class N>
+struct TakesTensor<
+    N, std::void_t<decltype(std::declval<N&>().forward(std::declval<const Ctx&>(), std::declval<const Tensor&>()))>>
+    : std::true_type {};
+
+/// Somebody else's handle, read: no reference is counted, and none is given up.
+template <class Read>
+union Lent {
+    template <class... Known>
+    explicit Lent(soma_value* handle, Known... known) noexcept : value{Value::adopt(handle), known...} {}
+    ~Lent() {} // not the value's
+    const Read value;
+};
+
 template <class N, class = void>
 struct HasExtension : std::false_type {};
 template <class N>
 struct HasExtension<N, std::void_t<decltype(N::get_extension(std::declval<std::string_view>()))>> : std::true_type {};
-
-/// A fault of the host, named, so that nobody looks for it in the plugin.
-inline void expect_from_host(bool holds, const std::string& type, const char* what) {
-    if (!holds) throw Error{Code::internal, "the host called `" + type + "` " + what};
-}
 
 template <class N>
 class Adapter {
@@ -51,13 +70,20 @@ private:
         static NodeType description = N::describe();
         return description;
     }
-    static const std::string& name() { return description().name(); }
+
+    /// A fault of the host, named, so that nobody looks for it in the plugin.
+    static void expect_from_host(bool holds, const char* what) {
+        if (!holds) blame_host(what);
+    }
+    [[noreturn]] static void blame_host(const char* what) {
+        throw Error{Code::internal, "the host called `" + description().name() + "` " + what};
+    }
 
     static soma_status* SOMA_CALL create(soma_host*, const soma_create_info* info, void** self) noexcept {
         return guarded([&] {
-            expect_from_host(self != nullptr, name(), "to create a node without a place to put it");
+            expect_from_host(self != nullptr, "to create a node without a place to put it");
             expect_from_host(info != nullptr && SOMA_HAS(info, soma_create_info, config) && info->config != nullptr,
-                             name(), "to create a node without a configuration");
+                             "to create a node without a configuration");
             *self = std::make_unique<N>(Create{info}).release();
         });
     }
@@ -67,15 +93,28 @@ private:
     static soma_status* SOMA_CALL forward(void* self, const soma_ctx* ctx, soma_value* input,
                                           soma_outcome* outcome) noexcept {
         return guarded([&] {
-            expect_from_host(self != nullptr && ctx != nullptr, name(), "without a node or a context");
-            expect_from_host(outcome != nullptr && SOMA_HAS(outcome, soma_outcome, value), name(),
+            expect_from_host(self != nullptr && ctx != nullptr, "without a node or a context");
+            expect_from_host(outcome != nullptr && SOMA_HAS(outcome, soma_outcome, value),
                              "without a place for the result");
-            Done done{static_cast<N*>(self)->forward(Ctx{ctx}, Value::retain(input))};
+            Done done = run(*static_cast<N*>(self), Ctx{ctx}, input);
             soma_value* result = done.value.release();
             outcome->kind = SOMA_OUTCOME_DONE;
             outcome->value = result;
             if (!done.saved.is_none() && SOMA_HAS(outcome, soma_outcome, saved)) outcome->saved = done.saved.release();
         });
+    }
+
+    static Done run(N& node, const Ctx& ctx, soma_value* input) {
+        static_assert(TakesValue<N>::value || TakesTensor<N>::value,
+                      "a node's forward takes (const Ctx&, const Value&) or (const Ctx&, const Tensor&)");
+        const Lent<Value> lent{input};
+        if constexpr (TakesValue<N>::value) {
+            return Done{node.forward(ctx, lent.value)};
+        } else {
+            lent.value.expect(Kind::tensor, "the input");
+            const Lent<Tensor> tensor{input, Checked{}};
+            return Done{node.forward(ctx, tensor.value)};
+        }
     }
 
     static std::uint32_t SOMA_CALL state_count(void* self) noexcept {
@@ -84,10 +123,9 @@ private:
 
     static soma_status* SOMA_CALL state_at(void* self, std::uint32_t index, soma_state* out) noexcept {
         return guarded([&] {
-            expect_from_host(out != nullptr && SOMA_HAS(out, soma_state, value), name(),
-                             "for a state without a place for it");
+            expect_from_host(out != nullptr && SOMA_HAS(out, soma_state, value), "for a state without a place for it");
             const auto& entries = static_cast<N*>(self)->entries();
-            expect_from_host(index < entries.size(), name(), "for a state beyond the last");
+            expect_from_host(index < entries.size(), "for a state beyond the last");
             const Module::Entry& entry = entries[index];
             out->role = entry.role;
             out->persistent = entry.persistent ? 1 : 0;
@@ -109,7 +147,7 @@ private:
     static soma_status* SOMA_CALL backward(soma_host*, soma_value* saved, soma_value* grads,
                                            soma_value** out) noexcept {
         return guarded([&] {
-            expect_from_host(out != nullptr, name(), "for gradients without a place for them");
+            expect_from_host(out != nullptr, "for gradients without a place for them");
             if constexpr (HasBackward<N>::value) {
                 *out = Value{N::backward(Value::retain(saved), Value::retain(grads))}.release();
             }

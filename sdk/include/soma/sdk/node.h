@@ -14,7 +14,9 @@ namespace soma::sdk {
 ///
 ///     static NodeType describe();                     // what it is called and how it is configured
 ///     explicit MyNode(const Create& create);          // makes an instance; pass `create` on to Node
-///     Value forward(const Ctx& ctx, Value input);     // runs it; may return Tensor or Done as well
+///     Value forward(const Ctx& ctx, const Value& input);  // runs it; may return Tensor or Done as well
+///
+/// (`const Tensor& input` where only a tensor will do: anything else is then refused by name)
 ///
 /// and, where it needs them,
 ///

@@ -4,7 +4,7 @@
 /// @file operator.h
 /// An operator of the host's tensor library, resolved once and then called without a look-up.
 
-#include <soma/sdk/value.h>
+#include <soma/sdk/argument.h>
 
 #include <array>
 #include <atomic>
@@ -30,14 +30,14 @@ public:
 
     /// Calls it: positional arguments in order, then named ones. What is left out takes the schema's default. The
     /// operator must give exactly one result. Autograd records it.
-    Value operator()(std::initializer_list<Value> args, std::initializer_list<Named> named = {}) const {
+    Value operator()(std::initializer_list<Argument> args, std::initializer_list<Named> named = {}) const {
         soma_value* result = nullptr;
         if (run(args.begin(), args.size(), named.begin(), named.size(), &result, 1) == 0) return {};
         return Value::adopt(result);
     }
 
     /// The same for an operator with several results, at most 8.
-    std::vector<Value> all(std::initializer_list<Value> args, std::initializer_list<Named> named = {}) const {
+    std::vector<Value> all(std::initializer_list<Argument> args, std::initializer_list<Named> named = {}) const {
         std::array<soma_value*, 8> results{};
         const std::uint32_t count = run(args.begin(), args.size(), named.begin(), named.size(), results.data(), 8);
         std::vector<Value> values;
@@ -58,7 +58,7 @@ public:
 private:
     static constexpr std::size_t capacity = 16;
 
-    std::uint32_t run(const Value* args, std::size_t arg_count, const Named* named, std::size_t named_count,
+    std::uint32_t run(const Argument* args, std::size_t arg_count, const Named* named, std::size_t named_count,
                       soma_value** results, std::uint32_t room) const {
         if (arg_count > capacity || named_count > capacity) {
             throw Error{Code::invalid_argument, std::string{name_} + " was given more than 16 arguments"};
@@ -67,8 +67,8 @@ private:
         std::array<soma_value*, capacity> named_values;
         std::array<soma_string, capacity> names;
         Value none;
-        const auto handle = [&none](const Value& value) {
-            if (value.get() != nullptr) return value.get();
+        const auto handle = [&none](const auto& argument) {
+            if (argument.get() != nullptr) return argument.get();
             if (none.get() == nullptr) none = Value::adopt(Value{}.release());
             return none.get();
         };

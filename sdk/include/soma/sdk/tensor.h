@@ -49,6 +49,10 @@ private:
 /// Whether two places are one.
 inline bool same_place(soma_place a, soma_place b) noexcept { return a.kind == b.kind && a.index == b.index; }
 
+namespace detail {
+struct Checked {};
+} // namespace detail
+
 /// A tensor. Copying shares it. Comparison operators compare element by element, as everywhere in this field.
 class Tensor : public Value {
 public:
@@ -58,6 +62,9 @@ public:
     explicit Tensor(Value value, std::string_view what = "the value") : Value{std::move(value)} {
         expect(Kind::tensor, what);
     }
+
+    /// From a value that is known to be one.
+    Tensor(Value value, detail::Checked) noexcept : Value{std::move(value)} {}
 
     /// Whether there is a tensor.
     bool defined() const noexcept { return get() != nullptr; }
@@ -124,7 +131,7 @@ public:
 
 /// Calls an operator by name, for what ops.h lacks: `call("aten::tril", "", {x, -1})`. Looks the name up each time; where
 /// that matters keep a `static const Operator`.
-inline Tensor call(std::string_view name, std::string_view overload, std::initializer_list<Value> args,
+inline Tensor call(std::string_view name, std::string_view overload, std::initializer_list<Argument> args,
                    std::initializer_list<Named> named = {}) {
     const std::string owned_name{name};
     const std::string owned_overload{overload};

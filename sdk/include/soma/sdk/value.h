@@ -103,9 +103,8 @@ public:
     bool is_none() const { return is(Kind::none); }
     /// Throws Error naming both kinds unless it is of that one; `what` says which value is meant, e.g. "the input".
     const Value& expect(Kind wanted, std::string_view what = "the value") const {
-        if (is(wanted)) return *this;
-        throw Error{Code::type_mismatch, std::string{what} + " must be " + std::string{with_article(wanted)} +
-                                             ", not " + std::string{with_article(kind())}};
+        if (!is(wanted)) refuse(wanted, what);
+        return *this;
     }
 
     /// The bool it is.
@@ -175,6 +174,12 @@ public:
 private:
     struct Owned {};
     Value(soma_value* handle, Owned) noexcept : handle_{handle} {}
+
+    // Apart from `expect`, which is on the way of every tensor.
+    [[noreturn]] void refuse(Kind wanted, std::string_view what) const {
+        throw Error{Code::type_mismatch, std::string{what} + " must be " + std::string{with_article(wanted)} +
+                                             ", not " + std::string{with_article(kind())}};
+    }
 
     template <class Out>
     Out read(soma_status*(SOMA_CALL* function)(soma_host*, const soma_value*, Out*)) const {
