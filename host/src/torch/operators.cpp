@@ -257,7 +257,7 @@ const soma_operator* find_operator(std::string_view name, std::string_view overl
     if (const auto known = operators.find(key); known != operators.end()) return &known->second;
     auto found = c10::Dispatcher::singleton().findSchema({key.first, key.second});
     if (!found) refuse_unknown(name, overload);
-    return &operators.emplace(std::move(key), soma_operator(*found)).first->second;
+    return &operators.emplace(std::move(key), *found).first->second;
 }
 
 } // namespace
@@ -273,6 +273,7 @@ soma_status* engine_op_call(const soma_operator* op, soma_call* call) noexcept {
                           fmt::format("`{}` gives {} result{}, but there is room for {}", op->name, op->results,
                                       op->results == 1 ? "" : "s", call->result_capacity));
         }
+        if (op->direct != nullptr && op->direct->call(*call)) return nullptr;
         Arguments arguments;
         push_arguments(*op, *call, arguments.stack);
         if (op->writes) check_written(*op, arguments.stack);
@@ -302,4 +303,5 @@ soma_operator::soma_operator(c10::OperatorHandle found)
         writes = writes || parameters.back().written;
     }
     results = static_cast<std::uint32_t>(schema.returns().size());
+    direct = find_direct(*this);
 }

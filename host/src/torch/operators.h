@@ -7,6 +7,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include "direct.h"
 #include "soma/abi.h"
 
 namespace soma::detail {
@@ -49,9 +50,11 @@ soma_value* take_result(c10::IValue&& result, const soma_operator& op);
 
 } // namespace soma::detail
 
-/// A resolved operator; made once and never freed.
+/// A resolved operator; made once, where it stays, and never freed.
 struct soma_operator {
     explicit soma_operator(c10::OperatorHandle found);
+    soma_operator(const soma_operator&) = delete;
+    soma_operator& operator=(const soma_operator&) = delete;
 
     c10::OperatorHandle handle;
     std::string name;     ///< "aten::add.Tensor"
@@ -60,5 +63,6 @@ struct soma_operator {
     std::vector<soma::detail::Parameter> parameters;
     std::uint32_t positional = 0; ///< how many may be given by position
     std::uint32_t results = 0;
-    bool writes = false; ///< some parameter is written to
+    bool writes = false;                                ///< some parameter is written to
+    std::unique_ptr<const soma::detail::Direct> direct; ///< the short way; null when there is none
 };
