@@ -48,7 +48,7 @@ struct Working {
     const Driver* driver = nullptr;
     Job* job = nullptr;
 };
-thread_local Working working;
+[[gnu::tls_model("initial-exec")]] thread_local constinit Working working;
 
 /// A wave that others may help with; on the stack of the thread that waits for it.
 struct Job {
@@ -66,19 +66,9 @@ struct Job {
     Job* outer;                       ///< the wave that this one is within; it outlives this one
     std::atomic<std::size_t> next{0}; ///< branch to take
     std::atomic<std::uint32_t> state{0};
+    std::uint64_t number = 0; ///< of all that were published; from 1
     Job* following = nullptr;
 
-    /// Runs branches until none is left to take.
-    void work() noexcept {
-        const Working before = std::exchange(working, {&driver, this});
-        for (;;) {
-            const std::size_t branch = next.fetch_add(1, std::memory_order_relaxed);
-            if (branch >= wave.branches) break;
-            wave.run(wave.context, branch);
-        }
-        working = before;
-    }
-    [[nodiscard]] bool exhausted() const noexcept { return next.load(std::memory_order_relaxed) >= wave.branches; }
     [[nodiscard]] bool is_within(const Job& other) const noexcept {
         const Job* job = outer;
         while (job != nullptr && job != &other) job = job->outer;
@@ -107,8 +97,7 @@ public:
         start_workers();
         Job job(wave, *this);
         publish(job);
-        job.work();
-        withdraw(job);
+        work(job);
         wait(job);
     }
 
@@ -130,11 +119,12 @@ private:
     void publish(Job& job) noexcept {
         {
             const std::lock_guard guard(jobs_lock_);
+            job.number = ++published_;
             Job** end = &first_;
             while (*end != nullptr) end = &(*end)->following;
             *end = &job;
+            oldest_.store(first_->number, std::memory_order_seq_cst);
         }
-        waiting_jobs_.fetch_add(1, std::memory_order_seq_cst);
         for (Job* outer = job.outer; outer != nullptr; outer = outer->outer) {
             if (outer->owner == job.owner) continue;
             outer->state.fetch_add(Job::news, std::memory_order_release);
@@ -152,15 +142,25 @@ private:
         }
     }
 
-    void withdraw(Job& job) noexcept {
-        waiting_jobs_.fetch_sub(1, std::memory_order_relaxed);
-        const std::lock_guard guard(jobs_lock_);
-        for (Job** at = &first_; *at != nullptr; at = &(*at)->following) {
-            if (*at == &job) {
-                *at = job.following;
-                return;
-            }
+    /// Runs branches until none is left to take. Who takes the last one takes the wave off the list, so that nobody looks
+    /// there in vain.
+    void work(Job& job) noexcept {
+        const Working before = std::exchange(working, {this, &job});
+        for (;;) {
+            const std::size_t branch = job.next.fetch_add(1, std::memory_order_relaxed);
+            if (branch >= job.wave.branches) break;
+            if (branch + 1 == job.wave.branches) withdraw(job);
+            job.wave.run(job.wave.context, branch);
         }
+        working = before;
+    }
+
+    void withdraw(Job& job) noexcept {
+        const std::lock_guard guard(jobs_lock_);
+        Job** at = &first_;
+        while (*at != &job) at = &(*at)->following;
+        *at = job.following;
+        oldest_.store(first_ == nullptr ? 0 : first_->number, std::memory_order_relaxed);
     }
 
     /// Waits until the helpers of a wave are done. Meanwhile the thread takes part in the waves that they began within
@@ -177,25 +177,29 @@ private:
                 // Helpers that came are in their last branch: most end soon, so look before sleeping.
                 ++i;
                 exec::pause();
+            } else if (i < exec::spins + yields) {
+                // Being woken takes longer than many a branch still does; whoever needs the core has it meanwhile.
+                ++i;
+                std::this_thread::yield();
             } else {
                 job.state.wait(state, std::memory_order_acquire);
             }
         }
     }
 
-    /// Takes part in the oldest wave with a branch to spare, of those within `outer` if it is given; false when there is
+    /// Takes part in the oldest wave with a branch to take, of those within `outer` if it is given; false when there is
     /// none.
     bool help(const Job* outer = nullptr) noexcept {
         Job* job = nullptr;
         {
             const std::lock_guard guard(jobs_lock_);
             for (job = first_; job != nullptr; job = job->following) {
-                if (!job->exhausted() && (outer == nullptr || job->is_within(*outer))) break;
+                if (outer == nullptr || job->is_within(*outer)) break;
             }
             if (job == nullptr) return false;
             job->state.fetch_add(1, std::memory_order_relaxed);
         }
-        job->work();
+        work(*job);
         // The job may be gone once the count falls; waking an address nobody waits on does nothing.
         std::atomic<std::uint32_t>& state = job->state;
         if ((state.fetch_sub(1, std::memory_order_acq_rel) & Job::helpers) == 1) state.notify_one();
@@ -203,35 +207,70 @@ private:
     }
 
     void serve() noexcept {
+        Habit habit;
         for (;;) {
-            bool helped = false;
-            for (int i = 0; i < exec::spins && !helped; ++i) {
-                helped = waiting_jobs_.load(std::memory_order_acquire) > 0 && help();
-                if (!helped) exec::pause();
-            }
-            if (helped) continue;
+            if (look(habit)) continue;
             std::unique_lock guard(sleep_mutex_);
             sleepers_.fetch_add(1, std::memory_order_seq_cst);
-            wake_.wait(guard, [this] { return ending_ || has_work(); });
+            wake_.wait(guard, [this] { return ending_ || oldest_.load(std::memory_order_seq_cst) != 0; });
             sleepers_.fetch_sub(1, std::memory_order_relaxed);
             if (ending_) return;
         }
     }
 
-    [[nodiscard]] bool has_work() noexcept {
-        if (waiting_jobs_.load(std::memory_order_seq_cst) == 0) return false;
-        const std::lock_guard guard(jobs_lock_);
-        for (const Job* job = first_; job != nullptr; job = job->following) {
-            if (!job->exhausted()) return true;
+    /// What a worker has learnt about the waves that it sees.
+    struct Habit {
+        bool eager = false;      ///< the last ones outlasted a moment's wait
+        std::uint32_t waves = 0; ///< eager: since one was last waited for; else: that outlasted the wait, in a row
+    };
+
+    /// Looks for waves to help with; false when there was none for a while.
+    ///
+    /// A wave that is over sooner than another core can take part is slowed down by one that tries: branches of some
+    /// hundred nanoseconds, and memory that goes from core to core for as long. Nothing about a wave tells beforehand, but
+    /// waves come in kinds. So a worker lets a moment pass and helps when the wave is still there; after a few that were it
+    /// helps at once, and lets the moment pass every so often, to see whether they still are.
+    bool look(Habit& habit) noexcept {
+        bool helped = false;
+        for (int waited = 0; waited < exec::spins;) {
+            const std::uint64_t seen = oldest_.load(std::memory_order_acquire);
+            if (seen != 0) waited = 0;
+            if (seen != 0 && outlasts(seen, habit)) helped = help() || helped;
+            waited += rest(habit.eager ? 1 : moment);
         }
-        return false;
+        return helped;
     }
 
+    bool outlasts(std::uint64_t wave, Habit& habit) noexcept {
+        if (habit.eager && ++habit.waves < tested) return true;
+        rest(moment);
+        const bool there = oldest_.load(std::memory_order_acquire) == wave;
+        if (!there) {
+            habit = {};
+        } else if (habit.eager || ++habit.waves == convincing) {
+            habit = {true, 0};
+        }
+        return there;
+    }
+
+    static int rest(int pauses) noexcept {
+        for (int i = 0; i < pauses; ++i) exec::pause();
+        return pauses;
+    }
+
+    static constexpr int moment = 64;              ///< in pauses: about two microseconds
+    static constexpr std::uint32_t convincing = 4; ///< waves that outlasted a moment, in a row
+    static constexpr std::uint32_t tested = 32;    ///< of so many waves one is waited for
+    /// Some hundreds of microseconds when nobody else needs the core.
+    static constexpr int yields = 1000;
+
     const std::size_t jobs_;
-    SpinLock jobs_lock_; ///< guards the list of jobs
+    // Side by side, as they go from core to core together.
+    alignas(64) SpinLock jobs_lock_; ///< guards the list of jobs that have branches to take
     Job* first_ = nullptr;
-    std::atomic<std::uint32_t> waiting_jobs_{0};
-    std::atomic<std::uint32_t> sleepers_{0};
+    std::uint64_t published_ = 0;
+    std::atomic<std::uint64_t> oldest_{0}; ///< the number of the first job in the list; 0: there is none
+    alignas(64) std::atomic<std::uint32_t> sleepers_{0};
     std::atomic<bool> started_{false};
     std::mutex sleep_mutex_; ///< guards what follows
     std::condition_variable wake_;
