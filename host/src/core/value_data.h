@@ -21,6 +21,7 @@ struct Container {
 
 struct ListData : Container {
     std::vector<Value> items;
+    ListData* next_spare = nullptr; ///< links lists that wait to be used again
 };
 
 struct DictData : Container {
@@ -53,6 +54,10 @@ soma_value* new_handle(std::uint32_t kind);
 
 /// The one value of kind none. Counts references like any other and is never freed.
 soma_value* none_handle() noexcept;
+
+/// An empty list to fill, if there is one with the memory of an earlier list of this thread.
+std::unique_ptr<ListData> take_spare_list();
+soma_value* make_list_value(std::unique_ptr<ListData> list);
 
 /// A list or dict that takes over what it is made of. The dict throws `ValueError` for a key given twice or not UTF-8.
 soma_value* make_list_value(std::vector<Value> items);

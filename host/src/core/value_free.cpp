@@ -29,9 +29,23 @@ struct FreeList {
 #endif
 thread_local constinit FreeList free_list{};
 
+// Freed lists of this thread, with the memory of their items: every node that reads several is given one.
+struct SpareLists {
+    ListData* first;
+    std::uint32_t count;
+};
+constexpr std::uint32_t most_spare_lists = 16;
+constexpr std::size_t most_spare_items = 64;
+
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]
+#endif
+thread_local constinit SpareLists spare_lists{};
+
 struct Drain {
     ~Drain() {
         free_list.closed = true;
+        while (spare_lists.count != 0) take_spare_list();
         while (free_list.first != nullptr) {
             soma_value* value = free_list.first;
             free_list.first = static_cast<soma_value*>(value->payload);
@@ -68,6 +82,17 @@ void free_handle(soma_value* value) noexcept {
 constexpr std::uint32_t immortal_refs = 0x8000'0000u;
 
 constinit soma_value the_none{immortal_refs, SOMA_KIND_NONE, {.integer = 0}};
+
+void free_list_data(ListData* data) noexcept {
+    if (free_list.closed || spare_lists.count >= most_spare_lists || data->items.capacity() > most_spare_items) {
+        std::default_delete<ListData>{}(data);
+        return;
+    }
+    data->items.clear();
+    data->next_spare = spare_lists.first;
+    spare_lists.first = data;
+    ++spare_lists.count;
+}
 
 bool is_container(const soma_value* value) noexcept {
     return value->kind == SOMA_KIND_LIST || value->kind == SOMA_KIND_DICT;
@@ -121,6 +146,14 @@ soma_value* new_handle(std::uint32_t kind) {
     return value;
 }
 
+std::unique_ptr<ListData> take_spare_list() {
+    ListData* const data = spare_lists.first;
+    if (data == nullptr) return std::make_unique<ListData>();
+    spare_lists.first = data->next_spare;
+    --spare_lists.count;
+    return std::unique_ptr<ListData>(data);
+}
+
 soma_value* none_handle() noexcept { return &the_none; }
 
 void destroy_value(soma_value* value) noexcept {
@@ -140,7 +173,7 @@ void destroy_value(soma_value* value) noexcept {
         if (dying->kind == SOMA_KIND_LIST) {
             auto* data = static_cast<ListData*>(dying->payload);
             for (Value& item : data->items) drop(item, pending);
-            std::default_delete<ListData>{}(data);
+            free_list_data(data);
         } else {
             auto* data = static_cast<DictData*>(dying->payload);
             for (auto& entry : data->entries) drop(entry.second, pending);

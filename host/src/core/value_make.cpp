@@ -54,8 +54,10 @@ soma_value* make_bytes_value(const void* data, std::size_t size) {
 soma_value* make_list_value(std::vector<Value> items) {
     auto data = std::make_unique<ListData>();
     data->items = std::move(items);
-    return make_handle(SOMA_KIND_LIST, std::move(data));
+    return make_list_value(std::move(data));
 }
+
+soma_value* make_list_value(std::unique_ptr<ListData> list) { return make_handle(SOMA_KIND_LIST, std::move(list)); }
 
 soma_value* make_dict_value(std::vector<DictData::Entry> entries) {
     for (const auto& [key, value] : entries) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/value_data.h"
 #include "pause.h"
 #include "soma/detail/status.h"
 #include "soma/json.h"
@@ -89,7 +90,7 @@ std::string failed_text(soma_status* status) {
 } // namespace
 
 std::uintptr_t this_thread() noexcept {
-    static thread_local char marker;
+    [[gnu::tls_model("initial-exec")]] static thread_local constinit char marker = 0;
     return reinterpret_cast<std::uintptr_t>(&marker);
 }
 
@@ -133,14 +134,15 @@ void Run::find_engine(Frame& frame) {
     if (in_branch && frame.wave->thread == this_thread()) {
         frame.engine = engine;
         frame.intraop = frame.intraop_before = share_of(frame.parent->intraop, *frame.wave);
-        frame.watch.start_in_place(frame.parent->watch, frame.intraop);
+        frame.watch = frame.parent->watch;
         return;
     }
     frame.intraop_before = engine->intraop_threads();
     frame.intraop = intraop_of(frame, *engine);
     frame.engine = engine;
     if (frame.intraop_before != frame.intraop) engine->set_intraop_threads(frame.intraop);
-    frame.watch.start(*engine, in_branch ? &frame.parent->watch : nullptr);
+    frame.own_watch.emplace().start(*engine, in_branch ? frame.parent->watch : nullptr);
+    frame.watch = &*frame.own_watch;
 }
 
 /// The share of each branch depends on the plan alone, never on how many threads there are: results are the same
@@ -247,10 +249,10 @@ void Run::unlock(Instance& instance) noexcept {
 
 soma_value* Run::take_list(std::uint32_t node) {
     const auto reads = program_.reads_of(node);
-    std::vector<Value> items;
-    items.reserve(reads.size());
-    for (const std::uint32_t slot : reads) items.push_back(Value::adopt(store_.take(slot)));
-    return Value::list(std::move(items)).release();
+    auto list = detail::take_spare_list();
+    list->items.reserve(reads.size());
+    for (const std::uint32_t slot : reads) list->items.push_back(Value::adopt(store_.take(slot)));
+    return detail::make_list_value(std::move(list));
 }
 
 /// Those items of a node's input that others read as well.
@@ -311,7 +313,7 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
         node.reentrant && !node.has_stream && lent_ == nullptr && program_.loans[index].part == Program::Loan::nothing;
     soma_status* status =
         ordinary ? enter(node, context.ctx, input, outcome, nullptr) : forward_guarded(index, frame, input, outcome);
-    if (frame.engine != nullptr) frame.watch.restore(*frame.engine, node.links_engine);
+    if (frame.engine != nullptr) frame.watch->restore(*frame.engine, frame.intraop, node.links_engine);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "bound_node.h"
@@ -45,7 +46,10 @@ private:
         std::int32_t intraop = 1;               ///< threads its operators may use
         std::int32_t intraop_before = 1;        ///< what the thread was set to when the branch began
         const detail::Engine* engine = nullptr; ///< null until the process has one
-        ThreadWatch watch;                      ///< the thread's state as every node finds it
+        /// The thread's state as every node finds it. A branch run in place has that of the sequence around it: all but
+        /// the number of threads is the same there.
+        const ThreadWatch* watch = nullptr;
+        std::optional<ThreadWatch> own_watch;
     };
 
     bool sequence(std::uint32_t begin, std::uint32_t end, Frame& frame);

@@ -35,18 +35,13 @@ public:
         }
     }
 
-    /// For a branch that runs in place, on the thread of the sequence around it: that sequence's watch knows the thread's
-    /// state already, all but the number of threads that operators in the branch may use.
-    void start_in_place(const ThreadWatch& around, std::int32_t intraop) noexcept {
-        *this = around;
-        words_.words[threads_word] = static_cast<std::uint64_t>(intraop);
-    }
-
-    /// Puts back what a node changed. `everything` also looks at what only code that links the tensor library can reach;
-    /// for all other code a few bytes tell.
-    void restore(const detail::Engine& engine, bool everything) const noexcept {
+    /// Puts back what a node changed; `intraop` is the number of threads that its operators may use. `everything` also
+    /// looks at what only code that links the tensor library can reach; for all other code a few bytes tell.
+    void restore(const detail::Engine& engine, std::int32_t intraop, bool everything) const noexcept {
         if (fits_ && !everything && same(0) && same(1)) return;
-        restore_state(engine, words_);
+        detail::StateWords before = words_;
+        before.words[threads_word] = static_cast<std::uint64_t>(intraop);
+        restore_state(engine, before);
     }
 
 private:
