@@ -15,9 +15,10 @@ LinearMap::LinearMap(Module& parent, std::string_view name, Init& init, std::int
 }
 
 Tensor LinearMap::operator()(const Tensor& x) const {
-    if (x.dim() == 0 || x.size(-1) != in_) {
+    const Sizes sizes = x.sizes();
+    if (sizes.size() == 0 || sizes[sizes.size() - 1] != in_) {
         throw Error{Code::invalid_argument, "the input's last size must be " + std::to_string(in_) +
-                                                " (`in`), but its sizes are " + x.sizes().str()};
+                                                " (`in`), but its sizes are " + sizes.str()};
     }
     return linear(x, *weight_, bias_ == nullptr ? Tensor{} : *bias_);
 }

@@ -36,8 +36,10 @@ void provide_engine(const Engine* engine) noexcept {
     (fits(*engine) ? accepted : rejected).compare_exchange_strong(none, engine, std::memory_order_acq_rel);
 }
 
-const Engine& require_engine() {
-    if (const Engine* found = engine()) return *found;
+namespace {
+
+// Apart from `require_engine`, which is on the way of every operator.
+const Engine& load_engine() {
     static std::mutex loading;
     const std::lock_guard guard(loading);
     if (const Engine* found = engine()) return *found;
@@ -51,6 +53,13 @@ const Engine& require_engine() {
     if (const Engine* found = rejected.load(std::memory_order_acquire)) throw_mismatch(*found);
     throw EngineError("tensors are needed, but libsomatize-torch.so gave no tensor engine: it is not the one that "
                       "belongs to this somatize");
+}
+
+} // namespace
+
+const Engine& require_engine() {
+    const Engine* found = engine();
+    return found != nullptr ? *found : load_engine();
 }
 
 } // namespace soma::detail

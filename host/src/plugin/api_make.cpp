@@ -43,7 +43,7 @@ void value_release(soma_host* host, soma_value* value) {
 }
 
 std::uint32_t value_kind(soma_host* host, const soma_value* value) {
-    if (!check_or_complain(host, "value_kind")) return SOMA_KIND_NONE;
+    if (!is_live(host) && !check_or_complain(host, "value_kind")) return SOMA_KIND_NONE;
     if (value != nullptr && !is_handle(value)) complain(host, "value_kind", "the value was released already");
     return is_handle(value) ? value->kind : SOMA_KIND_NONE;
 }

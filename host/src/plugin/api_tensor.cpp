@@ -82,12 +82,7 @@ soma_status* tensor_info(soma_host* host, const soma_value* value, soma_tensor_i
     return guarded("tensor_info", [&]() -> soma_status* {
         const std::uint32_t size = out->struct_size;
         if (size < offsetof(soma_tensor_info, device)) return too_small("tensor_info", "soma_tensor_info", size);
-        soma_tensor_info info{};
-        info.struct_size = sizeof info;
-        if (soma_status* failure = require_engine().info(value->payload, &info)) return failure;
-        info.struct_size = size;
-        std::memcpy(out, &info, std::min<std::size_t>(size, sizeof info));
-        return nullptr;
+        return require_engine().info(value->payload, out);
     });
 }
 

@@ -14,7 +14,7 @@ namespace soma::detail {
 
 namespace {
 
-thread_local const Borrowed* current = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local constinit const Borrowed* current = nullptr;
 
 } // namespace
 
