@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Gathers what Somatize is built from, besides a compiler, CMake and libtorch, into a folder that can be carried to a
-# machine without package access: headers and a library, under 40 MB.
+# machine without package access: headers and two libraries, under 40 MB.
 #   cmake/bundle-deps.sh [FOLDER]     default: .bundle, which git ignores
 set -eu
 source=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 bundle=${1:-$source/.bundle}
-packages='libfmt-dev nlohmann-json3-dev'
-for name in libfmt9 libfmt10 tao-pegtl-dev libpegtl-dev; do
+packages='libfmt-dev nlohmann-json3-dev libelf-dev libelf1 zlib1g libzstd1'
+for name in libfmt9 libfmt10 libelf1t64 tao-pegtl-dev libpegtl-dev; do
     if dpkg -s "$name" >/dev/null 2>&1; then packages="$packages $name"; fi
 done
-for name in libfmt-dev nlohmann-json3-dev libboost-dev; do
+for name in libfmt-dev nlohmann-json3-dev libelf-dev libboost-dev; do
     dpkg -s "$name" >/dev/null 2>&1 || { echo "$name is not installed: sh cmake/setup.sh" >&2; exit 1; }
 done
 rm -rf "$bundle"

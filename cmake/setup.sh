@@ -11,7 +11,7 @@
 set -eu
 
 tools='cmake ninja-build g++ pkgconf ccache'
-libraries='libfmt-dev libboost-dev nlohmann-json3-dev tao-pegtl-dev'
+libraries='libfmt-dev libboost-dev nlohmann-json3-dev tao-pegtl-dev libelf-dev'
 engine='libtorch-dev'
 tests='catch2 clang binutils abigail-tools valgrind git make'
 benchmarks='libbenchmark-dev libtbb-dev'
@@ -58,7 +58,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
   cat >&2 <<'END'
 setup.sh installs packages on Debian and Ubuntu only. On this system, please install by its own means:
   to build      CMake 3.25, Ninja, a C++20 compiler (g++ 12 or clang 14, or later), pkg-config
-  libraries     libtorch 1.13 to 2.14, fmt 9, Boost 1.74 (headers), nlohmann-json 3.11, PEGTL 3.2
+  libraries     libtorch 1.13 to 2.14, fmt 9, Boost 1.74 (headers), nlohmann-json 3.11, PEGTL 3.2, libelf
   to test       Catch2 2.13 or 3, clang, binutils, abigail-tools, valgrind, git, make
   optional      Google Benchmark and oneTBB (benchmarks), Doxygen (reference), debootstrap (tests/matrix/run), ccache
 A libtorch that lies elsewhere is found through CMAKE_PREFIX_PATH.

@@ -15,7 +15,8 @@ generator='Unix Makefiles'
 command -v ninja >/dev/null && generator=Ninja
 
 cmake -S "$source" -B "$source/build/gpu" -G "$generator" -DCMAKE_BUILD_TYPE=Release -DSOMATIZE_TESTS=OFF \
-    -DSOMATIZE_GPU_CHECKS=ON -DCMAKE_PREFIX_PATH="$bundle/usr;$prefix"
+    -DSOMATIZE_GPU_CHECKS=ON -DCMAKE_PREFIX_PATH="$bundle/usr;$prefix" \
+    -DLIBELF_INCLUDE_DIR="$bundle/usr/include" -DLIBELF_LIBRARY="$bundle/usr/lib/libelf.so"
 cmake --build "$source/build/gpu" -j "$(nproc)" --target gpu_checks soma_cli
 LD_LIBRARY_PATH=$bundle/usr/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH

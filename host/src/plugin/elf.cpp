@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/elf.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
 
 #include <fmt/format.h>
 
@@ -119,7 +120,7 @@ std::vector<Elf64_Phdr> read_segments(const PluginFile& file, const Elf64_Ehdr& 
     return segments;
 }
 
-std::vector<Elf64_Shdr> read_sections(const PluginFile& file, const Elf64_Ehdr& header) {
+void check_sections(const PluginFile& file, const Elf64_Ehdr& header) {
     std::uint64_t end = 0;
     if (header.e_shnum == 0) {
         throw PluginError(
@@ -130,70 +131,58 @@ std::vector<Elf64_Shdr> read_sections(const PluginFile& file, const Elf64_Ehdr& 
     if (!fits(header.e_shoff, header.e_shnum, sizeof(Elf64_Shdr), file.size(), end)) {
         cut_short("its table of sections", end, file.size());
     }
-    std::vector<Elf64_Shdr> sections(header.e_shnum);
-    if (!file.read(header.e_shoff, {reinterpret_cast<char*>(sections.data()), sections.size() * sizeof(Elf64_Shdr)})) {
-        malformed("its sections cannot be read");
-    }
-    return sections;
 }
 
-// Contents of a section; empty when there is none of that number, or it does not lie within the file.
-std::string contents(const PluginFile& file, const std::vector<Elf64_Shdr>& sections, std::size_t number) {
-    // No table of symbols, names or notes comes near this.
-    constexpr std::uint64_t longest = std::uint64_t{256} << 20;
-    if (number == SHN_UNDEF || number >= sections.size()) return {};
-    const Elf64_Shdr& section = sections[number];
+struct EndElf {
+    void operator()(Elf* elf) const noexcept { elf_end(elf); }
+};
+using ElfPointer = std::unique_ptr<Elf, EndElf>;
+
+// Contents of a section that lies within the file, or null.
+Elf_Data* data_of(Elf_Scn* section, const GElf_Shdr& header, const PluginFile& file) {
     std::uint64_t end = 0;
-    if (section.sh_type == SHT_NOBITS || section.sh_size > longest) return {};
-    if (!fits(section.sh_offset, section.sh_size, 1, file.size(), end)) return {};
-    std::string bytes(section.sh_size, '\0');
-    if (!file.read(section.sh_offset, bytes)) return {};
-    return bytes;
+    if (header.sh_type == SHT_NOBITS || !fits(header.sh_offset, header.sh_size, 1, file.size(), end)) return nullptr;
+    return elf_getdata(section, nullptr);
 }
 
-// The text at an offset of a section of texts; empty when it does not end there.
-std::string_view text_at(std::string_view texts, std::uint64_t offset) {
-    if (offset >= texts.size()) return {};
-    const std::string_view rest = texts.substr(offset);
-    return rest.substr(0, rest.find('\0') == std::string_view::npos ? 0 : rest.find('\0'));
-}
-
-// Notes: a header, then the owner's name and the text, each filled up to a multiple of 4.
-std::optional<std::string> fingerprint_in(std::string_view notes) {
+std::optional<std::string> fingerprint_in(Elf_Data* data) {
+    if (data == nullptr || data->d_buf == nullptr) return std::nullopt;
     constexpr std::string_view owner = "soma";
     constexpr std::size_t longest = 4096;
-    const auto filled_up = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
-    Elf64_Nhdr note{};
-    while (notes.size() >= sizeof note) {
-        std::memcpy(&note, notes.data(), sizeof note);
-        notes.remove_prefix(sizeof note);
-        // Sizes are the file's own words.
-        const std::uint64_t text_begins = filled_up(note.n_namesz);
-        if (text_begins > notes.size() || note.n_descsz > notes.size() - text_begins) break;
-        std::string_view name = notes.substr(0, note.n_namesz);
-        std::string_view text = notes.substr(text_begins, note.n_descsz);
+    GElf_Nhdr note{};
+    std::size_t name_at = 0;
+    std::size_t text_at = 0;
+    const auto* bytes = static_cast<const char*>(data->d_buf);
+    for (std::size_t at = 0; (at = gelf_getnote(data, at, &note, &name_at, &text_at)) > 0;) {
+        // Sizes are the file's own words: what libelf found is within the section, and so must these be.
+        if (name_at > data->d_size || note.n_namesz > data->d_size - name_at) break;
+        if (text_at > data->d_size || note.n_descsz > data->d_size - text_at) break;
+        std::string_view name{bytes + name_at, note.n_namesz};
+        std::string_view text{bytes + text_at, note.n_descsz};
         while (name.ends_with('\0')) name.remove_suffix(1);
         while (text.ends_with('\0')) text.remove_suffix(1);
         if (name == owner && note.n_type == 1 && text.size() <= longest) return std::string(text);
-        notes.remove_prefix(std::min<std::uint64_t>(text_begins + filled_up(note.n_descsz), notes.size()));
     }
     return std::nullopt;
 }
 
-std::optional<Elf64_Sym> find_entry(std::string_view symbols, std::string_view texts) {
-    Elf64_Sym symbol{};
-    for (std::size_t at = sizeof symbol; at + sizeof symbol <= symbols.size(); at += sizeof symbol) {
-        std::memcpy(&symbol, symbols.data() + at, sizeof symbol);
-        if (text_at(texts, symbol.st_name) == entry_name) return symbol;
+std::optional<GElf_Sym> find_entry(Elf* elf, const GElf_Shdr& header, Elf_Data* data) {
+    if (data == nullptr || data->d_buf == nullptr || header.sh_entsize != sizeof(Elf64_Sym)) return std::nullopt;
+    const std::size_t count = data->d_size / sizeof(Elf64_Sym);
+    for (std::size_t i = 1; i < count && i <= INT32_MAX; ++i) {
+        GElf_Sym symbol{};
+        if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
+        const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (name != nullptr && name == entry_name) return symbol;
     }
     return std::nullopt;
 }
 
-void check_symbol(const Elf64_Sym& symbol) {
+void check_symbol(const GElf_Sym& symbol) {
     if (symbol.st_shndx == SHN_UNDEF) {
         throw PluginError(fmt::format("it uses `{}` but does not define it", entry_name));
     }
-    const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+    const unsigned type = GELF_ST_TYPE(symbol.st_info);
     if (type != STT_OBJECT) {
         throw PluginError(fmt::format("expected `{}` to be an object, got {}", entry_name,
                                       type == STT_FUNC  ? "a function"
@@ -206,7 +195,7 @@ void check_symbol(const Elf64_Sym& symbol) {
     }
 }
 
-void read_entry(const PluginFile& file, const std::vector<Elf64_Phdr>& segments, const Elf64_Sym& symbol,
+void read_entry(const PluginFile& file, const std::vector<Elf64_Phdr>& segments, const GElf_Sym& symbol,
                 ElfFacts& facts) {
     for (const Elf64_Phdr& segment : segments) {
         if (segment.p_type != PT_LOAD || symbol.st_value < segment.p_vaddr) continue;
@@ -226,22 +215,27 @@ void read_entry(const PluginFile& file, const std::vector<Elf64_Phdr>& segments,
 ElfFacts inspect_elf(const PluginFile& file) {
     const Elf64_Ehdr header = read_header(file);
     const std::vector<Elf64_Phdr> segments = read_segments(file, header);
-    const std::vector<Elf64_Shdr> sections = read_sections(file, header);
+    check_sections(file, header);
+
+    elf_version(EV_CURRENT);
+    const ElfPointer elf(elf_begin(file.descriptor(), ELF_C_READ, nullptr));
+    if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF) malformed(elf_errmsg(-1));
+    std::size_t names = 0;
+    if (elf_getshdrstrndx(elf.get(), &names) != 0) malformed(elf_errmsg(-1));
 
     ElfFacts facts;
-    std::optional<Elf64_Sym> entry;
-    std::optional<std::string> names; // of sections, once asked for
+    std::optional<GElf_Sym> entry;
     bool has_symbols = false;
-    for (std::size_t i = 1; i < sections.size(); ++i) {
-        const Elf64_Shdr& section = sections[i];
-        if (section.sh_type == SHT_DYNSYM && !has_symbols) {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section)) != nullptr;) {
+        GElf_Shdr section_header{};
+        if (gelf_getshdr(section, &section_header) == nullptr) malformed(elf_errmsg(-1));
+        if (section_header.sh_type == SHT_DYNSYM && !has_symbols) {
             has_symbols = true;
-            if (section.sh_entsize != sizeof(Elf64_Sym)) continue;
-            entry = find_entry(contents(file, sections, i), contents(file, sections, section.sh_link));
-        } else if (section.sh_type == SHT_NOTE && !facts.fingerprint) {
-            if (!names) names = contents(file, sections, header.e_shstrndx);
-            if (text_at(*names, section.sh_name) != ".note.soma") continue;
-            facts.fingerprint = fingerprint_in(contents(file, sections, i));
+            entry = find_entry(elf.get(), section_header, data_of(section, section_header, file));
+        } else if (section_header.sh_type == SHT_NOTE && !facts.fingerprint) {
+            const char* name = elf_strptr(elf.get(), names, section_header.sh_name);
+            if (name == nullptr || std::string_view(name) != ".note.soma") continue;
+            facts.fingerprint = fingerprint_in(data_of(section, section_header, file));
         }
     }
     if (!entry) {
