@@ -38,6 +38,15 @@ struct Inside {
 // Read at every node: initial-exec reaches it with one instruction, where the default model calls a function.
 [[gnu::tls_model("initial-exec")]] thread_local constinit Inside* inside = nullptr;
 
+/// The run that this thread last helped, and the thread's state as its nodes are to find it. Every node leaves that state
+/// behind as it was, so the thread still has it when it helps the same run again.
+struct Helped {
+    std::uint64_t run_id = 0;
+    std::int32_t intraop = 1;
+    ThreadWatch watch;
+};
+thread_local constinit Helped helped;
+
 /// When a run that may take `timeout` must end; 0: never.
 std::int64_t deadline(const std::optional<std::chrono::nanoseconds>& timeout) noexcept {
     if (!timeout) return 0;
@@ -131,12 +140,6 @@ void Run::find_engine(Frame& frame) {
     const detail::Engine* engine = detail::engine();
     if (engine == nullptr) return;
     const bool in_branch = frame.wave != nullptr && frame.parent->engine != nullptr;
-    if (in_branch && frame.wave->thread == this_thread()) {
-        frame.engine = engine;
-        frame.intraop = frame.intraop_before = share_of(frame.parent->intraop, *frame.wave);
-        frame.watch = frame.parent->watch;
-        return;
-    }
     frame.intraop_before = engine->intraop_threads();
     frame.intraop = intraop_of(frame, *engine);
     frame.engine = engine;
@@ -203,10 +206,19 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
     frame.parent = &wave.frame;
     frame.wave = &wave;
     frame.branch = static_cast<std::uint32_t>(branch);
-    const detail::Engine* engine = detail::engine();
-    const bool helping = this_thread() != wave.thread;
+    const detail::Engine* engine = wave.frame.engine;
+    const bool in_place = this_thread() == wave.thread;
+    const bool helping = !in_place && run.state_ != nullptr;
+    const bool again = helping && helped.run_id == run.run_id_;
     void* guard = nullptr;
-    if (engine != nullptr && run.state_ != nullptr && helping) guard = engine->state_enter(run.state_.get());
+    if (engine != nullptr && (in_place || again)) {
+        frame.engine = engine;
+        frame.intraop = frame.intraop_before = share_of(wave.frame.intraop, wave);
+        frame.watch = in_place ? wave.frame.watch : &frame.own_watch.emplace(helped.watch);
+        if (again && frame.intraop != helped.intraop) engine->set_intraop_threads(helped.intraop = frame.intraop);
+    } else if (helping) {
+        guard = engine->state_enter(run.state_.get());
+    }
     if (!run.guarded(range.begin, range.end, frame)) {
         std::uint32_t first = wave.failed_at.load(std::memory_order_relaxed);
         while (first > branch && !wave.failed_at.compare_exchange_weak(first, static_cast<std::uint32_t>(branch),
@@ -218,7 +230,11 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
     if (wave.frame.engine == nullptr && frame.engine != nullptr && frame.intraop != frame.intraop_before) {
         frame.engine->set_intraop_threads(frame.intraop_before);
     }
-    if (guard != nullptr) engine->state_leave(guard);
+    if (guard != nullptr) {
+        engine->state_leave(guard);
+    } else if (helping && !again && frame.own_watch) {
+        helped = {run.run_id_, frame.intraop, *frame.own_watch};
+    }
 }
 
 /// Enters a node that is not re-entrant; false when this run is inside it already, through a pipeline that it runs.
@@ -309,10 +325,19 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
     context.ctx.training = training_ ? 1 : 0;
     context.deadline_ns = deadline_ns_;
 
-    const bool ordinary =
-        node.reentrant && !node.has_stream && lent_ == nullptr && program_.loans[index].part == Program::Loan::nothing;
-    soma_status* status =
-        ordinary ? enter(node, context.ctx, input, outcome, nullptr) : forward_guarded(index, frame, input, outcome);
+    const bool ordinary = node.reentrant && !node.has_stream && lent_ == nullptr;
+    const Program::Loan loan = program_.loans[index];
+    soma_status* status = nullptr;
+    if (ordinary && loan.part == Program::Loan::nothing) {
+        status = enter(node, context.ctx, input, outcome, nullptr);
+    } else if (ordinary && loan.part == Program::Loan::everything && frame.engine != nullptr) {
+        const detail::Borrowed borrowed{context.ctx.node_id.data, contexts_[loan.sharer].ctx.node_id.data, input};
+        frame.engine->set_borrowed(&borrowed);
+        status = enter(node, context.ctx, input, outcome, &borrowed);
+        frame.engine->set_borrowed(nullptr);
+    } else {
+        status = forward_guarded(index, frame, input, outcome);
+    }
     if (frame.engine != nullptr) frame.watch->restore(*frame.engine, frame.intraop, node.links_engine);
     return status;
 }
@@ -505,21 +530,24 @@ void Run::show_result(std::uint32_t slot, soma_value* value) {
 
 std::uint64_t Run::version_of(std::uint32_t slot) const {
     const detail::Engine* engine = detail::engine();
-    const soma_value* value = store_.peek(slot);
+    soma_value* value = store_.peek(slot);
+    if (engine == nullptr || value->kind < SOMA_KIND_LIST) return 0;
+    if (value->kind != SOMA_KIND_TENSOR) return version_of_all(value, *engine);
     std::uint64_t version = 0;
-    if (engine == nullptr) return version;
-    if (value->kind == SOMA_KIND_TENSOR) {
-        engine->version(value->payload, &version);
-    } else if (value->kind == SOMA_KIND_LIST || value->kind == SOMA_KIND_DICT) {
-        std::vector<Value> tensors;
-        collect_tensors(Value::share(store_.peek(slot)), tensors);
-        for (const Value& tensor : tensors) {
-            std::uint64_t one = 0;
-            engine->version(tensor.handle()->payload, &one);
-            version += one;
-        }
-    }
+    engine->version(value->payload, &version);
     return version;
+}
+
+std::uint64_t Run::version_of_all(soma_value* value, const detail::Engine& engine) {
+    std::vector<Value> tensors;
+    collect_tensors(Value::share(value), tensors);
+    std::uint64_t sum = 0;
+    for (const Value& tensor : tensors) {
+        std::uint64_t version = 0;
+        engine.version(tensor.handle()->payload, &version);
+        sum += version;
+    }
+    return sum;
 }
 
 bool Run::check_shared(const Program::Op& op) {

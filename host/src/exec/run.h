@@ -53,7 +53,7 @@ private:
     };
 
     bool sequence(std::uint32_t begin, std::uint32_t end, Frame& frame);
-    bool guarded(std::uint32_t begin, std::uint32_t end, Frame& frame) noexcept;
+    [[gnu::always_inline]] inline bool guarded(std::uint32_t begin, std::uint32_t end, Frame& frame) noexcept;
     bool wave(const Program::Op& op, Frame& frame);
     // The way through an ordinary node: one function once compiled. What is rare is called.
     [[gnu::always_inline]] inline bool call(std::uint32_t op, Frame& frame);
@@ -79,6 +79,7 @@ private:
     [[gnu::always_inline]] inline void put_result(std::uint32_t slot, soma_value* value);
     void show_result(std::uint32_t slot, soma_value* value);
     [[nodiscard]] std::uint64_t version_of(std::uint32_t slot) const;
+    [[nodiscard]] static std::uint64_t version_of_all(soma_value* value, const detail::Engine& engine);
     [[nodiscard]] static bool must_stop(const Frame& frame) noexcept;
     [[nodiscard]] bool stopped() {
         return stop_.load(std::memory_order_relaxed) != running || (deadline_ns_ != 0 && overdue()) ||
