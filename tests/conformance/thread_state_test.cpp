@@ -367,6 +367,57 @@ TEST_CASE("the number of intra-op threads does not depend on the number of jobs"
     for (const std::size_t jobs : {2U, 3U, 8U}) CHECK(numbers(jobs) == numbers(1));
 }
 
+TEST_CASE("waves within branches one after the other have their share of the intra-op threads whoever runs them") {
+    const Intraop caller(8);
+    // Long enough for every thread to take part, in the waves within as well.
+    const auto slow = [] {
+        return doing([](const soma_ctx&, const Value&) {
+            std::this_thread::sleep_for(std::chrono::microseconds(300));
+            return Value(at::get_num_threads());
+        });
+    };
+    const auto waves = [&] { return slow() | node("probe.pass") >> (slow() | slow()); };
+    auto p = pipeline(waves() >> waves(), 2);
+    std::vector<Value> kept;
+    RunOptions options;
+    for (const Node& n : p.graph().nodes()) {
+        if (n.type == "inner.do") options.keep.push_back(n.id);
+    }
+    options.kept = &kept;
+    for (int run = 0; run < 100; ++run) {
+        p.run(Value(), options);
+        REQUIRE(Value::list(kept) == Value::list({4, 2, 2, 4, 2, 2}));
+    }
+}
+
+TEST_CASE("no-grad reaches nodes on workers that helped deeper in the nesting before") {
+    const auto seen = [](int us) {
+        return doing([us](const soma_ctx&, const Value&) {
+            const bool grad = at::GradMode::is_enabled();
+            std::this_thread::sleep_for(std::chrono::microseconds(us));
+            return Value(grad);
+        });
+    };
+    // Three threads, each in a wave of its own. The one in the middle is done first, so it helps the innermost.
+    const auto deep = [&] {
+        const Wire innermost = meet("deep", 3) >> seen(300) | seen(0);
+        return meet("deep", 3) >> seen(300) | seen(0) >> (meet("deep", 3) | node("probe.pass") >> innermost);
+    };
+    auto p = pipeline(deep() >> deep() >> deep(), 3);
+    std::vector<Value> kept;
+    RunOptions options;
+    for (const Node& n : p.graph().nodes()) {
+        if (n.type == "inner.do") options.keep.push_back(n.id);
+    }
+    options.kept = &kept;
+    for (int run = 0; run < 60; ++run) {
+        const bool grad = run % 2 == 0;
+        const at::AutoGradMode mode(grad);
+        p.run(Value(), options);
+        REQUIRE(Value::list(kept) == Value::list(std::vector<Value>(12, Value(grad))));
+    }
+}
+
 TEST_CASE("a node that sets the number of intra-op threads changes it for no other") {
     const Intraop caller(4);
     const auto greedy = [] {

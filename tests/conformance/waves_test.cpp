@@ -192,6 +192,19 @@ TEST_CASE("one driver serves several pipelines run at once") {
     CHECK(right == 1200);
 }
 
+TEST_CASE("a wave of no branches is over at once and leaves nothing behind") {
+    std::atomic<int> ran{0};
+    const auto count = [](void* context, std::size_t) noexcept { ++*static_cast<std::atomic<int>*>(context); };
+    for (const auto& driver : {sequential_driver(), thread_driver(3)}) {
+        ran = 0;
+        for (int i = 0; i < 100; ++i) {
+            driver->run_wave({count, &ran, 0});
+            driver->run_wave({count, &ran, 3});
+        }
+        CHECK(ran == 300);
+    }
+}
+
 TEST_CASE("a driver of one job is the sequential one and none means one a core") {
     CHECK(sequential_driver()->jobs() == 1);
     CHECK(thread_driver(1)->jobs() == 1);

@@ -51,6 +51,19 @@ TEST_CASE("numbers keep their kind and floats their value") {
     CHECK(to_json(std::numeric_limits<double>::quiet_NaN()) == "null");
 }
 
+TEST_CASE("short JSON is held to the same rules as long") {
+    for (const char* json : {"0", "7", "-12", "123456789012345678", "-123456789012345678", "1234567890123456789",
+                             "true", "false", "null", "\"\"", "\"a b\""}) {
+        INFO(json);
+        CHECK(parse_json(json) == parse_json(std::string("[") + json + "]").at(0));
+    }
+    for (const char* json : {"007", "-", "+1", "1_0", "\"a", "\"a\"b\"", "tru", "\"\t\""}) {
+        INFO(json);
+        CHECK_THROWS_AS(parse_json(json), Error);
+    }
+    CHECK(parse_json("-0").kind() == parse_json("[-0]").at(0).kind());
+}
+
 TEST_CASE("JSON errors say line and column and why") {
     CHECK(told("{\"a\": 1,\n \"b\": tru}")
               .find("JSON is not valid at 2:10: syntax error while parsing value - invalid "

@@ -295,6 +295,42 @@ TEST_CASE("in-place and out variants write where they are told") {
           "`out`");
 }
 
+TEST_CASE("arguments by position and by name give the same and are refused alike") {
+    const Value x = tensor(list({list({1.0, -2.0}), list({3.0, 4.0})}));
+    const Value y = tensor(list({list({0.5, 2.0}), list({-1.0, 0.0})}));
+    const Value bias = tensor(list({1.0, 2.0}));
+    struct Case {
+        const char* name;
+        const char* overload;
+        std::vector<Value> arguments;
+        std::vector<const char*> names;
+    };
+    // One of each signature that is called without a stack of arguments.
+    for (const Case& one : std::vector<Case>{{"aten::relu", "", {x}, {"self"}},
+                                             {"aten::matmul", "", {x, y}, {"self", "other"}},
+                                             {"aten::add", "Tensor", {x, y}, {"self", "other"}},
+                                             {"aten::mul", "Scalar", {x, 3}, {"self", "other"}},
+                                             {"aten::mul", "Scalar", {x, true}, {"self", "other"}},
+                                             {"aten::add", "Scalar", {x, 1.5, 2}, {"self", "other", "alpha"}},
+                                             {"aten::leaky_relu", "", {x}, {"self"}},
+                                             {"aten::linear", "", {x, y}, {"input", "weight"}},
+                                             {"aten::linear", "", {x, y, Value()}, {"input", "weight", "bias"}},
+                                             {"aten::linear", "", {x, y, bias}, {"input", "weight", "bias"}},
+                                             {"aten::unsqueeze", "", {x, 1}, {"self", "dim"}},
+                                             {"aten::transpose", "int", {x, -1, 0}, {"self", "dim0", "dim1"}}}) {
+        INFO(one.name << '.' << one.overload);
+        Named by_name;
+        for (std::size_t i = 0; i < one.names.size(); ++i) by_name.emplace_back(one.names[i], one.arguments[i]);
+        CHECK(nested(call(one.name, one.overload, one.arguments)) == nested(call(one.name, one.overload, {}, by_name)));
+    }
+    const Refused by_position = refused("aten::add", "Tensor", {x, y, 2});
+    CHECK(by_position.message ==
+          "`aten::add.Tensor` takes 2 arguments by position, 3 were given; by name it takes `alpha`");
+    CHECK(nested(call("aten::add", "Tensor", {x, y}, {{"alpha", 2}})) == list({list({2.0, 2.0}), list({1.0, 4.0})}));
+    CHECK(refused("aten::transpose", "int", {x, 0, 5}).code ==
+          refused("aten::transpose", "int", {x}, {{"dim0", 0}, {"dim1", 5}}).code);
+}
+
 TEST_CASE("a wrong argument says which and what was expected") {
     const Value x = tensor(list({1.0, 2.0}));
     CHECK(refused("aten::add", "Tensor", {x, "two"}).message ==

@@ -20,7 +20,8 @@ public:
         std::size_t branches;                                    ///< How many there are.
     };
     /// Runs every branch once and returns when all are done. Branches start in the order written; the calling thread works
-    /// too, so that waves nest without deadlock whatever the number of threads.
+    /// too, so that waves nest without deadlock whatever the number of threads. A thread of the driver's own does nothing
+    /// between two branches that changes its tensor library's state (grad mode, devices): the next one counts on it.
     virtual void run_wave(const Wave& wave) noexcept = 0;
     /// Greatest number of branches run at once, the caller's included.
     [[nodiscard]] virtual std::size_t jobs() const noexcept = 0;

@@ -84,7 +84,8 @@ constexpr std::uint32_t immortal_refs = 0x8000'0000u;
 constinit soma_value the_none{immortal_refs, SOMA_KIND_NONE, {.integer = 0}};
 
 void free_list_data(ListData* data) noexcept {
-    if (free_list.closed || spare_lists.count >= most_spare_lists || data->items.capacity() > most_spare_items) {
+    const std::size_t room = data->items.capacity();
+    if (free_list.closed || spare_lists.count >= most_spare_lists || room == 0 || room > most_spare_items) {
         std::default_delete<ListData>{}(data);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -90,8 +91,8 @@ public:
     }
 
     void run_wave(const Wave& wave) noexcept override {
-        if (wave.branches == 1) {
-            wave.run(wave.context, 0);
+        if (wave.branches < 2) {
+            if (wave.branches == 1) wave.run(wave.context, 0);
             return;
         }
         start_workers();
@@ -147,7 +148,8 @@ private:
     void work(Job& job) noexcept {
         const Working before = std::exchange(working, {this, &job});
         for (;;) {
-            const std::size_t branch = job.next.fetch_add(1, std::memory_order_relaxed);
+            // Ordered after a helper's count of itself: who finds no branch left also finds who took the last one.
+            const std::size_t branch = job.next.fetch_add(1, std::memory_order_acq_rel);
             if (branch >= job.wave.branches) break;
             if (branch + 1 == job.wave.branches) withdraw(job);
             job.wave.run(job.wave.context, branch);
@@ -232,18 +234,22 @@ private:
     /// helps at once, and lets the moment pass every so often, to see whether they still are.
     bool look(Habit& habit) noexcept {
         bool helped = false;
-        for (int waited = 0; waited < exec::spins;) {
+        for (auto last = Clock::now(); Clock::now() - last < patience;) {
             const std::uint64_t seen = oldest_.load(std::memory_order_acquire);
-            if (seen != 0) waited = 0;
             if (seen != 0 && outlasts(seen, habit)) helped = help() || helped;
-            waited += rest(habit.eager ? 1 : moment);
+            if (seen != 0) last = Clock::now();
+            if (habit.eager) {
+                exec::pause();
+            } else {
+                rest();
+            }
         }
         return helped;
     }
 
     bool outlasts(std::uint64_t wave, Habit& habit) noexcept {
         if (habit.eager && ++habit.waves < tested) return true;
-        rest(moment);
+        rest();
         const bool there = oldest_.load(std::memory_order_acquire) == wave;
         if (!there) {
             habit = {};
@@ -253,12 +259,13 @@ private:
         return there;
     }
 
-    static int rest(int pauses) noexcept {
-        for (int i = 0; i < pauses; ++i) exec::pause();
-        return pauses;
+    static void rest() noexcept {
+        for (const auto end = Clock::now() + moment; Clock::now() < end;) exec::pause();
     }
 
-    static constexpr int moment = 64;              ///< in pauses: about two microseconds
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::microseconds patience{50}; ///< without a wave, before a worker sleeps
+    static constexpr std::chrono::microseconds moment{2};
     static constexpr std::uint32_t convincing = 4; ///< waves that outlasted a moment, in a row
     static constexpr std::uint32_t tested = 32;    ///< of so many waves one is waited for
     /// Some hundreds of microseconds when nobody else needs the core.

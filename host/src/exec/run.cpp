@@ -38,11 +38,13 @@ struct Inside {
 // Read at every node: initial-exec reaches it with one instruction, where the default model calls a function.
 [[gnu::tls_model("initial-exec")]] thread_local constinit Inside* inside = nullptr;
 
+/// What the node that the thread is in the middle of must not write to; null outside all nodes.
+const detail::Borrowed* borrowed_around() noexcept { return inside == nullptr ? nullptr : inside->borrowed; }
+
 /// The run that this thread last helped, and the thread's state as its nodes are to find it. Every node leaves that state
-/// behind as it was, so the thread still has it when it helps the same run again.
+/// behind as it was, so the thread still has it when it helps the same run again, unless a guard has come or gone since.
 struct Helped {
-    std::uint64_t run_id = 0;
-    std::int32_t intraop = 1;
+    std::uint64_t run_id = 0; ///< 0: none
     ThreadWatch watch;
 };
 thread_local constinit Helped helped;
@@ -215,9 +217,10 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
         frame.engine = engine;
         frame.intraop = frame.intraop_before = share_of(wave.frame.intraop, wave);
         frame.watch = in_place ? wave.frame.watch : &frame.own_watch.emplace(helped.watch);
-        if (again && frame.intraop != helped.intraop) engine->set_intraop_threads(helped.intraop = frame.intraop);
+        if (again) engine->set_intraop_threads(frame.intraop);
     } else if (helping) {
         guard = engine->state_enter(run.state_.get());
+        if (guard != nullptr) helped.run_id = 0;
     }
     if (!run.guarded(range.begin, range.end, frame)) {
         std::uint32_t first = wave.failed_at.load(std::memory_order_relaxed);
@@ -232,8 +235,9 @@ void Run::run_branch(void* context, std::size_t branch) noexcept {
     }
     if (guard != nullptr) {
         engine->state_leave(guard);
+        helped.run_id = 0;
     } else if (helping && !again && frame.own_watch) {
-        helped = {run.run_id_, frame.intraop, *frame.own_watch};
+        helped = {run.run_id_, *frame.own_watch};
     }
 }
 
@@ -334,7 +338,7 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
         const detail::Borrowed borrowed{context.ctx.node_id.data, contexts_[loan.sharer].ctx.node_id.data, input};
         frame.engine->set_borrowed(&borrowed);
         status = enter(node, context.ctx, input, outcome, &borrowed);
-        frame.engine->set_borrowed(nullptr);
+        frame.engine->set_borrowed(borrowed_around());
     } else {
         status = forward_guarded(index, frame, input, outcome);
     }
@@ -373,7 +377,7 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
     }
     if (engine != nullptr) {
         if (node.has_stream) engine->exchange_device({node.place.kind, device_before});
-        if (here != nullptr) engine->set_borrowed(this_thread() == caller_ ? lent_ : nullptr);
+        if (here != nullptr) engine->set_borrowed(borrowed_around());
     }
     return status;
 }
@@ -438,7 +442,6 @@ Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t 
     run_id_ = run_id;
     const detail::Engine* engine = detail::engine();
     grad_ = engine == nullptr || engine->grad_enabled();
-    caller_ = this_thread();
     seed_ = mix(run_id);
     const detail::RunContext* around = nullptr;
     outer_ = nullptr;

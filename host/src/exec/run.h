@@ -106,7 +106,6 @@ private:
     bool grad_ = false;
     bool training_ = false;
     bool observed_ = false;                  ///< somebody asked for more than the result
-    std::uintptr_t caller_ = 0;              ///< the thread that called `execute`
     const Run* outer_ = nullptr;             ///< the run whose node called `execute`; null when none did
     const detail::Borrowed* lent_ = nullptr; ///< what that node must not write to
     std::shared_ptr<void> state_;            ///< the caller's whole thread state, once a worker may need it

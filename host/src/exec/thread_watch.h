@@ -9,13 +9,6 @@
 
 namespace soma::exec {
 
-/// Puts the calling thread's state back to what it was, as far as words tell.
-inline void restore_state(const detail::Engine& engine, const detail::StateWords& before) noexcept {
-    detail::StateWords now;
-    engine.state_words(&now);
-    if (std::memcmp(&now, &before, sizeof(now)) != 0) engine.state_restore(&before);
-}
-
 /// A thread's tensor-library state as every node on it is to find it, and the means to put it back.
 class ThreadWatch {
 public:
@@ -41,7 +34,9 @@ public:
         if (fits_ && !everything && same(0) && same(1)) return;
         detail::StateWords before = words_;
         before.words[threads_word] = static_cast<std::uint64_t>(intraop);
-        restore_state(engine, before);
+        detail::StateWords now;
+        engine.state_words(&now);
+        if (std::memcmp(&now, &before, sizeof(now)) != 0) engine.state_restore(&before);
     }
 
 private:

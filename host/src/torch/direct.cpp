@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "direct.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <tuple>
@@ -103,7 +104,8 @@ public:
         }
     }
 
-    explicit DirectTo(const soma_operator& op) : handle_(op.handle.typed<at::Tensor(Arguments...)>()) {
+    explicit DirectTo(const soma_operator& op)
+        : positional_(op.positional), handle_(op.handle.typed<at::Tensor(Arguments...)>()) {
         for (std::size_t i = 0; i < sizeof...(Arguments); ++i) defaults_[i] = default_of(op.parameters[i]);
     }
 
@@ -112,7 +114,8 @@ public:
 private:
     template <std::size_t... I>
     bool call_with(soma_call& call, std::index_sequence<I...>) const {
-        if (call.named_count != 0 || call.arg_count > sizeof...(Arguments)) return false;
+        if (call.named_count != 0 || call.arg_count > positional_) return false;
+        if (std::find(call.args, call.args + call.arg_count, nullptr) != call.args + call.arg_count) return false;
         std::tuple<Reader<Arguments>...> readers;
         const auto given = [&call](std::size_t i) { return i < call.arg_count ? call.args[i] : nullptr; };
         if (!(std::get<I>(readers).read(defaults_[I], given(I)) && ...)) return false;
@@ -122,6 +125,7 @@ private:
     }
 
     std::array<Default, sizeof...(Arguments)> defaults_;
+    std::uint32_t positional_; ///< how many may be given by position
     c10::TypedOperatorHandle<at::Tensor(Arguments...)> handle_;
 };
 
