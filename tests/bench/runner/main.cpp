@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -105,6 +106,10 @@ int run(const std::vector<std::string>& arguments) {
         std::fputs(usage, stderr);
         return 2;
     }
+    // Memory that was freed stays with the process. Otherwise the order in which a side frees its tensors decides whether the
+    // system takes their pages back, and gives them anew at every run, page by page.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
     Recorder recorder(file, effort);
     say_where(recorder);
     const auto row = [](const char* what, void (*measure)(Recorder&), Recorder& into) {

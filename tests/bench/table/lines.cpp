@@ -102,6 +102,10 @@ private:
                     continue;
                 }
                 const Slope ours = slope(*sizes, "soma");
+                if (ours.each <= 0 || theirs.each <= 0) {
+                    line.not_run = "the larger size took no longer than the smaller: the machine was disturbed";
+                    continue;
+                }
                 line.ours = fmt::format("{} (+ {})", time_text(ours.each), time_text(ours.start));
                 line.peer = fmt::format("{} (+ {})", time_text(theirs.each), time_text(theirs.start));
                 if (const Slope floor = slope(*sizes, "floor"); floor.known) line.floor = time_text(floor.each);
