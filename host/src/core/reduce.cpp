@@ -243,21 +243,20 @@ Index Reducer::twin_of(Index piece) {
     Index least = few + 1;
     Index read = none;
     Index reader = none;
+    const auto narrows = [&least](const List& list) {
+        const bool fewer = list.count < least;
+        if (fewer) least = list.count;
+        return fewer;
+    };
     for_each_edge(in_, piece, [&](Index edge) {
-        const Index count = out_.lists[edges_[edge].from].count;
-        if (count < least) {
-            least = count;
-            read = edges_[edge].from;
-        }
+        const Index from = edges_[edge].from;
+        if (narrows(out_.lists[from])) read = from;
         return least > 1;
     });
     if (least == 1) return none;
     for_each_edge(out_, end, [&](Index edge) {
-        const Index count = in_.lists[edges_[edge].to].count;
-        if (count < least) {
-            least = count;
-            reader = edges_[edge].to;
-        }
+        const Index to = edges_[edge].to;
+        if (narrows(in_.lists[to])) reader = to;
         return least > 1;
     });
     if (least == 1) return none;
