@@ -21,6 +21,10 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// Why a command that places nothing has no `--simulate`.
+inline constexpr std::string_view no_devices =
+    "it has nothing to do with devices; the commands that take a graph have it";
+
 /// What a command takes, declared once: from it come parsing, the help page and the errors.
 class Arguments {
 public:

@@ -206,7 +206,7 @@ Exit inspect_command(Args args) {
     arguments.positional("PLUGIN|NODE", "a node type, a plugin's name or a plugin's file", name);
     plugins.declare(arguments);
     arguments.flag("--json", "print JSON, for programs", json);
-    arguments.elsewhere("--simulate", "it has nothing to do with devices; the commands that take a graph have it");
+    arguments.elsewhere("--simulate", no_devices);
     if (!arguments.parse(args)) return Exit::ok;
 
     if (is_file(name)) {

@@ -187,7 +187,7 @@ Exit new_command(Args args) {
     arguments.option("--lang", "cpp|c|torch", "C++ (unless said otherwise), C, or C++ that links libtorch",
                      asked_language);
     arguments.option("--dir", "DIR", "make it in this folder instead of the current one", folder);
-    arguments.elsewhere("--simulate", "it has nothing to do with devices; the commands that take a graph have it");
+    arguments.elsewhere("--simulate", no_devices);
     if (!arguments.parse(args)) return Exit::ok;
     check_name(name);
     const std::string language = check_language(asked_language);

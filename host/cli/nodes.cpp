@@ -28,7 +28,7 @@ Exit nodes_command(Args args) {
     arguments.optional_positional("PATTERN", "a part of the name, or a pattern with * and ?", pattern);
     plugins.declare(arguments);
     arguments.flag("--json", "print JSON, for programs", json);
-    arguments.elsewhere("--simulate", "it has nothing to do with devices; the commands that take a graph have it");
+    arguments.elsewhere("--simulate", no_devices);
     if (!arguments.parse(args)) return Exit::ok;
 
     const Catalog catalog = load_plugins(plugins);
