@@ -14,19 +14,13 @@ template <class N>
 struct HasBackward<N, std::void_t<decltype(N::backward(std::declval<const Value&>(), std::declval<const Value&>()))>>
     : std::true_type {};
 
-/// Whether `forward` takes whatever comes (else: tensors only).
-template <class N, class = void>
-struct TakesValue : std::false_type {};
-template <class N>
-struct TakesValue<
-    N, std::void_t<decltype(std::declval<N&>().forward(std::declval<const Ctx&>(), std::declval<const Value&>()))>>
-    : std::true_type {};
-
-template <class N, class = void>
-struct TakesTensor : std::false_type {};
-template <class N>
-struct TakesTensor<
-    N, std::void_t<decltype(std::declval<N&>().forward(std::declval<const Ctx&>(), std::declval<const Tensor&>()))>>
+/// Whether `forward` takes an `Input`: a Value is whatever comes, a Tensor nothing else.
+template <class N, class Input, class = void>
+struct Takes : std::false_type {};
+template <class N, class Input>
+struct Takes<
+    N, Input,
+    std::void_t<decltype(std::declval<N&>().forward(std::declval<const Ctx&>(), std::declval<const Input&>()))>>
     : std::true_type {};
 
 /// Somebody else's handle, read: no reference is counted, and none is given up.
@@ -105,10 +99,10 @@ private:
     }
 
     static Done run(N& node, const Ctx& ctx, soma_value* input) {
-        static_assert(TakesValue<N>::value || TakesTensor<N>::value,
+        static_assert(Takes<N, Value>::value || Takes<N, Tensor>::value,
                       "a node's forward takes (const Ctx&, const Value&) or (const Ctx&, const Tensor&)");
         const Lent<Value> lent{input};
-        if constexpr (TakesValue<N>::value) {
+        if constexpr (Takes<N, Value>::value) {
             return Done{node.forward(ctx, lent.value)};
         } else {
             lent.value.expect(Kind::tensor, "the input");
