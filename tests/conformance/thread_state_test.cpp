@@ -106,6 +106,16 @@ private:
     int before_;
 };
 
+/// Puts into `kept`, at every run, what the nodes made by `doing` return, in the order written.
+RunOptions keeping(const Pipeline& p, std::vector<Value>& kept) {
+    RunOptions options;
+    for (const Node& n : p.graph().nodes()) {
+        if (n.type == "inner.do") options.keep.push_back(n.id);
+    }
+    options.kept = &kept;
+    return options;
+}
+
 } // namespace
 
 TEST_CASE("sharing the intra-op threads among branches costs microseconds") {
@@ -340,11 +350,7 @@ TEST_CASE("two branches have half of the intra-op threads each and a nested wave
     const Intraop caller(8);
     auto p = pipeline(see() >> (see() | node("probe.pass") >> (see() | see()) >> see()) >> see(), 2);
     std::vector<Value> kept;
-    RunOptions options;
-    for (const Node& n : p.graph().nodes()) {
-        if (n.type == "inner.do") options.keep.push_back(n.id);
-    }
-    options.kept = &kept;
+    const RunOptions options = keeping(p, kept);
     for (int run = 0; run < 20; ++run) {
         p.run(Value(), options);
         std::vector<std::int64_t> threads;
@@ -379,11 +385,7 @@ TEST_CASE("waves within branches one after the other have their share of the int
     const auto waves = [&] { return slow() | node("probe.pass") >> (slow() | slow()); };
     auto p = pipeline(waves() >> waves(), 2);
     std::vector<Value> kept;
-    RunOptions options;
-    for (const Node& n : p.graph().nodes()) {
-        if (n.type == "inner.do") options.keep.push_back(n.id);
-    }
-    options.kept = &kept;
+    const RunOptions options = keeping(p, kept);
     for (int run = 0; run < 100; ++run) {
         p.run(Value(), options);
         REQUIRE(Value::list(kept) == Value::list({4, 2, 2, 4, 2, 2}));
@@ -405,11 +407,7 @@ TEST_CASE("no-grad reaches nodes on workers that helped deeper in the nesting be
     };
     auto p = pipeline(deep() >> deep() >> deep(), 3);
     std::vector<Value> kept;
-    RunOptions options;
-    for (const Node& n : p.graph().nodes()) {
-        if (n.type == "inner.do") options.keep.push_back(n.id);
-    }
-    options.kept = &kept;
+    const RunOptions options = keeping(p, kept);
     for (int run = 0; run < 60; ++run) {
         const bool grad = run % 2 == 0;
         const at::AutoGradMode mode(grad);
