@@ -69,8 +69,10 @@ Parameter parameter_of(const c10::Argument& argument) {
     const auto [type, optional] = strip_optional(argument.real_type());
     parameter.optional = optional;
     parameter.want = want_of(*type);
+    parameter.symbolic = type->kind() == c10::TypeKind::SymIntType;
     if (parameter.want == Want::list) {
         const auto [item, item_optional] = strip_optional(type->expectRef<c10::ListType>().getElementType());
+        parameter.symbolic = item->kind() == c10::TypeKind::SymIntType;
         parameter.item = want_of(*item);
         parameter.item_optional = item_optional;
         if (parameter.item == Want::list || parameter.item == Want::nothing) parameter.want = Want::nothing;

@@ -34,6 +34,7 @@ struct Parameter {
     Want item = Want::nothing;  ///< of a list
     bool optional = false;      ///< none will do
     bool item_optional = false; ///< and in the list
+    bool symbolic = false;      ///< implemented with ints that may be symbolic, an int or a list of them
     bool keyword_only = false;
     bool written = false;                  ///< the operator writes to it
     std::int32_t length = 0;               ///< of a list whose length is fixed, for which one item may stand; else 0

@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/value_data.h"
 #include "soma/detail/value_rep.h"
 #include "soma/value.h"
 
@@ -13,10 +14,6 @@ namespace soma::detail {
 // A tensor value's payload is the owned TensorImpl pointer, which is all that an at::Tensor consists of: the slot can be
 // read as one, and lent as one.
 static_assert(sizeof(at::Tensor) == sizeof(void*) && alignof(at::Tensor) == alignof(void*));
-
-inline std::uint32_t kind_of(const soma_value* value) noexcept {
-    return value != nullptr ? value->kind : SOMA_KIND_NONE;
-}
 
 inline c10::TensorImpl* impl_of(void* payload) noexcept { return static_cast<c10::TensorImpl*>(payload); }
 

@@ -7,21 +7,22 @@
 #include <soma/sdk/ctx.h>
 #include <soma/sdk/module.h>
 
+#include <utility>
+
 namespace soma::sdk {
 
-/// The input where the node must run: on ctx.device, or as it is when the node is unplaced. For nodes without tensors of
-/// their own.
-inline Value obey(const Ctx& ctx, const Value& input) {
-    const auto device = ctx.device();
-    if (!device) return input;
-    if (input.is(Kind::tensor)) return Tensor{input}.to(*device);
-    return input.to(*device);
+/// The tensor where the node must run: on ctx.device, or as it is when the node is unplaced. For nodes without tensors of
+/// their own. Costs a comparison when it is there already.
+inline Tensor obey(const Ctx& ctx, Tensor input) {
+    if (!ctx.placed() || same_place(input.place(), ctx.place())) return input;
+    return input.to(*ctx.device());
 }
 
-/// The same for a tensor.
-inline Tensor obey(const Ctx& ctx, const Tensor& input) {
-    const auto device = ctx.device();
-    return device ? input.to(*device) : input;
+/// The same for whatever comes.
+inline Value obey(const Ctx& ctx, const Value& input) {
+    if (!ctx.placed()) return input;
+    if (input.is(Kind::tensor)) return obey(ctx, Tensor{input, detail::Checked{}});
+    return input.to(*ctx.device());
 }
 
 /// Moves a module to where the node must run. When the node is unplaced it goes to where `input`'s first tensor is, since
@@ -48,9 +49,9 @@ inline Value obey(const Ctx& ctx, Module& module, const Value& input) {
 }
 
 /// The same for a tensor.
-inline Tensor obey(const Ctx& ctx, Module& module, const Tensor& input) {
+inline Tensor obey(const Ctx& ctx, Module& module, Tensor input) {
     follow(ctx, module, input);
-    return obey(ctx, input);
+    return obey(ctx, std::move(input));
 }
 
 } // namespace soma::sdk

@@ -7,6 +7,7 @@
 #include <soma/sdk/operator.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace soma::sdk {
 
@@ -78,7 +79,13 @@ public:
     /// Where it is, as torch writes it, e.g. "cuda:0". Lives as long as the host.
     std::string_view device() const { return detail::view(info().device); }
     /// Where it is, in numbers.
-    soma_place place() const { return info().place; }
+    soma_place place() const {
+        // The struct's beginning is all that is asked for: the host then looks at nothing else.
+        soma_tensor_info info;
+        info.struct_size = offsetof(soma_tensor_info, device);
+        check(api().tensor_info(host(), get(), &info));
+        return info.place;
+    }
     /// What its elements are, e.g. "float32". Lives as long as the host.
     std::string_view dtype() const { return detail::view(info().dtype); }
     /// Whether its elements are real floating point numbers.

@@ -47,10 +47,9 @@ public:
     /// A list, of anything a value can be made from.
     template <class T>
     Value(const std::vector<T>& items) {
-        std::vector<Value> values;
-        values.reserve(items.size());
-        for (const auto& item : items) values.push_back(Value{T(item)});
-        *this = list_of(values);
+        Made made{items.size()};
+        for (const auto& item : items) made.add(Value{T(item)}.release());
+        check(api().make_list(host(), made.handles(), made.count(), &handle_));
     }
     /// A list.
     Value(const std::vector<Value>& items) : Value{list_of(items)} {}
@@ -172,6 +171,36 @@ public:
     }
 
 private:
+    /// The items of a list about to be made: few as a rule, such as a tensor's sizes, so that they need no memory.
+    class Made {
+    public:
+        explicit Made(std::size_t count) {
+            if (count > few) many_.reserve(count);
+        }
+        ~Made() {
+            for (std::size_t i = 0; i < count_; ++i) api().value_release(host(), handles()[i]);
+        }
+        Made(const Made&) = delete;
+        Made& operator=(const Made&) = delete;
+
+        void add(soma_value* item) {
+            if (many_.capacity() == 0) {
+                few_[count_] = item;
+            } else {
+                many_.push_back(item);
+            }
+            ++count_;
+        }
+        soma_value* const* handles() const noexcept { return many_.capacity() == 0 ? few_ : many_.data(); }
+        std::size_t count() const noexcept { return count_; }
+
+    private:
+        static constexpr std::size_t few = 8;
+        soma_value* few_[few];
+        std::vector<soma_value*> many_;
+        std::size_t count_ = 0;
+    };
+
     struct Owned {};
     Value(soma_value* handle, Owned) noexcept : handle_{handle} {}
 
