@@ -6,15 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "engine_now.h"
 #include "libraries.h"
 #include "soma/error.h"
 #include "soma/version.h"
 
 namespace soma::detail {
+
+constinit std::atomic<const Engine*> accepted_engine{nullptr};
+
 namespace {
 
-// There is one tensor library in a process, so there is one engine: the only mutable state of the core.
-std::atomic<const Engine*> accepted{nullptr};
 std::atomic<const Engine*> rejected{nullptr};
 
 bool fits(const Engine& engine) { return engine.revision == engine_revision && engine.struct_size >= sizeof(Engine); }
@@ -28,12 +30,12 @@ bool fits(const Engine& engine) { return engine.revision == engine_revision && e
 
 } // namespace
 
-const Engine* engine() noexcept { return accepted.load(std::memory_order_acquire); }
+const Engine* engine() noexcept { return engine_now(); }
 
 void provide_engine(const Engine* engine) noexcept {
     if (engine == nullptr) return;
     const Engine* none = nullptr;
-    (fits(*engine) ? accepted : rejected).compare_exchange_strong(none, engine, std::memory_order_acq_rel);
+    (fits(*engine) ? accepted_engine : rejected).compare_exchange_strong(none, engine, std::memory_order_acq_rel);
 }
 
 namespace {

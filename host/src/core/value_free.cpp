@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where handles come from and go to.
+#include <array>
 #include <new>
+#include <utility>
 
+#include "core/engine_now.h"
 #include "core/handle_watch.h"
 #include "core/opaque.h"
 #include "core/value_data.h"
-#include "soma/detail/engine.h"
 
 namespace soma::detail {
 
@@ -77,11 +79,17 @@ void free_handle(soma_value* value) noexcept {
     ++free_list.count;
 }
 
-// Far from both ends of the count: neither references that a plugin forgot to release nor ones it released too often
-// can make it end.
-constexpr std::uint32_t immortal_refs = 0x8000'0000u;
-
 constinit soma_value the_none{immortal_refs, SOMA_KIND_NONE, {.integer = 0}};
+
+// Dimensions, indices, flags: most of the ints that operators are given.
+constexpr std::int64_t least_kept_int = -8;
+constexpr std::int64_t kept_ints = 256;
+
+template <std::size_t... I>
+constexpr std::array<soma_value, sizeof...(I)> make_ints(std::index_sequence<I...>) {
+    return {soma_value{immortal_refs, SOMA_KIND_INT, {.integer = least_kept_int + static_cast<std::int64_t>(I)}}...};
+}
+constinit std::array<soma_value, kept_ints> the_ints = make_ints(std::make_index_sequence<kept_ints>());
 
 void free_list_data(ListData* data) noexcept {
     const std::size_t room = data->items.capacity();
@@ -104,14 +112,21 @@ Container& container(soma_value* value) noexcept {
                                          : *static_cast<Container*>(static_cast<DictData*>(value->payload));
 }
 
-void destroy_leaf(soma_value* value) noexcept {
+void destroy_data(soma_value* value) noexcept {
     switch (value->kind) {
     case SOMA_KIND_STRING: std::default_delete<StringData>{}(static_cast<StringData*>(value->payload)); break;
     case SOMA_KIND_BYTES: std::default_delete<BytesData>{}(static_cast<BytesData*>(value->payload)); break;
     case SOMA_KIND_OPAQUE: destroy_opaque(static_cast<OpaqueData*>(value->payload)); break;
-    case SOMA_KIND_TENSOR:
-    case SOMA_KIND_GENERATOR: engine()->release(value->kind, value->payload); break;
+    case SOMA_KIND_GENERATOR: engine_now()->release(value->kind, value->payload); break;
     default: break;
+    }
+}
+
+void destroy_leaf(soma_value* value) noexcept {
+    if (value->kind == SOMA_KIND_TENSOR) {
+        engine_now()->release(value->kind, value->payload);
+    } else if (value->kind > SOMA_KIND_FLOAT) {
+        destroy_data(value);
     }
     free_handle(value);
 }
@@ -120,12 +135,32 @@ void destroy_leaf(soma_value* value) noexcept {
 void drop(Value& held, soma_value*& pending) noexcept {
     if (held.is_none()) return;
     soma_value* value = held.release();
-    if (value->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (!drop_reference(value)) return;
     if (is_container(value)) {
         container(value).next = pending;
         pending = value;
     } else {
         destroy_leaf(value);
+    }
+}
+
+// Not one after the other within each other, for want of a deep stack.
+void destroy_container(soma_value* value) noexcept {
+    soma_value* pending = value;
+    container(value).next = nullptr;
+    while (pending != nullptr) {
+        soma_value* dying = pending;
+        pending = container(dying).next;
+        if (dying->kind == SOMA_KIND_LIST) {
+            auto* data = static_cast<ListData*>(dying->payload);
+            for (Value& item : data->items) drop(item, pending);
+            free_list_data(data);
+        } else {
+            auto* data = static_cast<DictData*>(dying->payload);
+            for (auto& entry : data->entries) drop(entry.second, pending);
+            std::default_delete<DictData>{}(data);
+        }
+        free_handle(dying);
     }
 }
 
@@ -157,31 +192,22 @@ std::unique_ptr<ListData> take_spare_list() {
 
 soma_value* none_handle() noexcept { return &the_none; }
 
+soma_value* int_handle(std::int64_t number) {
+    // Whoever watches handles wants to see each.
+    if (number >= least_kept_int && number < least_kept_int + kept_ints && !is_watched()) {
+        return &the_ints[static_cast<std::size_t>(number - least_kept_int)];
+    }
+    soma_value* value = new_handle(SOMA_KIND_INT);
+    value->integer = number;
+    return value;
+}
+
 void destroy_value(soma_value* value) noexcept {
     if (!is_container(value)) {
-        if (value == &the_none) {
-            value->refs.store(immortal_refs, std::memory_order_relaxed);
-            return;
-        }
         destroy_leaf(value);
         return;
     }
-    soma_value* pending = value;
-    container(value).next = nullptr;
-    while (pending != nullptr) {
-        soma_value* dying = pending;
-        pending = container(dying).next;
-        if (dying->kind == SOMA_KIND_LIST) {
-            auto* data = static_cast<ListData*>(dying->payload);
-            for (Value& item : data->items) drop(item, pending);
-            free_list_data(data);
-        } else {
-            auto* data = static_cast<DictData*>(dying->payload);
-            for (auto& entry : data->entries) drop(entry.second, pending);
-            std::default_delete<DictData>{}(data);
-        }
-        free_handle(dying);
-    }
+    destroy_container(value);
 }
 
 } // namespace soma::detail

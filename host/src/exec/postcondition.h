@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "soma/detail/engine.h"
+#include "core/engine_now.h"
 #include "soma/detail/value_rep.h"
 #include "soma/device.h"
 #include "soma/value.h"
@@ -13,7 +13,7 @@ namespace soma::exec {
 
 /// Where a value itself is, not what it holds; kind SOMA_DEVICE_NONE when it lives nowhere in particular.
 inline soma_place place_of_tensor(const soma_value* value) noexcept {
-    return detail::engine()->place(value->kind, value->payload);
+    return detail::engine_now()->place(value->kind, value->payload);
 }
 
 /// A value that is not where it was declared to be.

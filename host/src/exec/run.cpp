@@ -76,7 +76,7 @@ void release_backward(void* owner) noexcept { delete static_cast<BackwardOwner*>
 
 /// Makes the node's own backward part of autograd; `value` becomes what carries it.
 soma_status* attach_backward(const BoundNode& node, soma_value* input, const Value& saved, Value& value) {
-    const detail::Engine* engine = detail::engine();
+    const detail::Engine* engine = detail::engine_now();
     if (engine == nullptr || !engine->grad_enabled()) return nullptr;
     std::vector<Value> inputs;
     collect_tensors(Value::share(input), inputs);
@@ -139,7 +139,7 @@ Value Run::result() {
 }
 
 void Run::find_engine(Frame& frame) {
-    const detail::Engine* engine = detail::engine();
+    const detail::Engine* engine = detail::engine_now();
     if (engine == nullptr) return;
     const bool in_branch = frame.wave != nullptr && frame.parent->engine != nullptr;
     frame.intraop_before = engine->intraop_threads();
@@ -440,7 +440,7 @@ Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t 
     failures_.clear();
     deadline_ns_ = deadline(options.timeout);
     run_id_ = run_id;
-    const detail::Engine* engine = detail::engine();
+    const detail::Engine* engine = detail::engine_now();
     grad_ = engine == nullptr || engine->grad_enabled();
     seed_ = mix(run_id);
     const detail::RunContext* around = nullptr;
@@ -532,7 +532,7 @@ void Run::show_result(std::uint32_t slot, soma_value* value) {
 }
 
 std::uint64_t Run::version_of(std::uint32_t slot) const {
-    const detail::Engine* engine = detail::engine();
+    const detail::Engine* engine = detail::engine_now();
     soma_value* value = store_.peek(slot);
     if (engine == nullptr || value->kind < SOMA_KIND_LIST) return 0;
     if (value->kind != SOMA_KIND_TENSOR) return version_of_all(value, *engine);

@@ -7,8 +7,6 @@ namespace soma::detail::api {
 
 namespace {
 
-[[gnu::tls_model("initial-exec")]] thread_local constinit int calls = 0;
-
 std::string_view describe(const soma_host* host) noexcept {
     if (host == nullptr) return "the host is NULL; pass the soma_host* that `register_nodes` and `create` were given";
     return "the host is not one that this program gave out, or its plugin is gone; pass the soma_host* that "
@@ -17,9 +15,7 @@ std::string_view describe(const soma_host* host) noexcept {
 
 } // namespace
 
-PluginCall::PluginCall() noexcept { ++calls; }
-PluginCall::~PluginCall() { --calls; }
-bool PluginCall::active() noexcept { return calls > 0; }
+[[gnu::tls_model("initial-exec")]] thread_local constinit int plugin_calls = 0;
 
 soma_status* fail(std::uint32_t code, std::string_view function, std::string_view what) noexcept {
     try {

@@ -67,16 +67,19 @@ soma_status* guarded(std::string_view function, Body&& body) noexcept {
     }
 }
 
+/// How many `PluginCall`s live on this thread.
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit int plugin_calls;
+
 /// While one lives, plugin code is on this thread's stack below us: no plugin may be unloaded here and now.
 class PluginCall {
 public:
-    PluginCall() noexcept;
-    ~PluginCall();
+    PluginCall() noexcept { ++plugin_calls; }
+    ~PluginCall() { --plugin_calls; }
     PluginCall(const PluginCall&) = delete;
     PluginCall& operator=(const PluginCall&) = delete;
 
     /// Whether one lives on this thread.
-    static bool active() noexcept;
+    static bool active() noexcept { return plugin_calls > 0; }
 };
 
 } // namespace soma::detail::api

@@ -36,10 +36,9 @@ void value_release(soma_host* host, soma_value* value) {
         complain(host, "value_release", "the value was released already");
         return;
     }
-    if (value->refs.load(std::memory_order_acquire) == 1 || value->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        const PluginCall here;
-        destroy_value(value);
-    }
+    if (!drop_reference(value)) return;
+    const PluginCall here; // what is freed may be a plugin's
+    destroy_value(value);
 }
 
 std::uint32_t value_kind(soma_host* host, const soma_value* value) {
@@ -66,7 +65,7 @@ soma_status* make_bool(soma_host* host, std::uint32_t value, soma_value** out) {
 soma_status* make_int(soma_host* host, std::int64_t value, soma_value** out) {
     if (soma_status* wrong = check(host, out, "make_int")) return wrong;
     return guarded("make_int", [&]() -> soma_status* {
-        *out = Value(value).release();
+        *out = int_handle(value);
         return nullptr;
     });
 }
@@ -113,9 +112,9 @@ soma_status* make_list(soma_host* host, soma_value* const* items, std::uint64_t 
     if (soma_status* wrong = check(host, out, "make_list")) return wrong;
     if (items == nullptr && count > 0) return null_pointer("make_list", "items");
     return guarded("make_list", [&]() -> soma_status* {
-        std::vector<Value> list;
-        list.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) list.push_back(part(items[i], "item", i));
+        auto list = take_spare_list();
+        list->items.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) list->items.push_back(part(items[i], "item", i));
         *out = make_list_value(std::move(list));
         return nullptr;
     });

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/engine_now.h"
 #include "core/engine_text.h"
 #include "core/status_guard.h"
 #include "plugin/api.h"
@@ -82,7 +83,7 @@ soma_status* tensor_info(soma_host* host, const soma_value* value, soma_tensor_i
     return guarded("tensor_info", [&]() -> soma_status* {
         const std::uint32_t size = out->struct_size;
         if (size < offsetof(soma_tensor_info, device)) return too_small("tensor_info", "soma_tensor_info", size);
-        return require_engine().info(value->payload, out);
+        return require_engine_now().info(value->payload, out);
     });
 }
 
@@ -114,7 +115,7 @@ soma_status* op_call(soma_host* host, const soma_operator* op, soma_call* call) 
             }
         }
         const PluginCall here;
-        return require_engine().op_call(op, call);
+        return require_engine_now().op_call(op, call);
     });
 }
 
