@@ -15,12 +15,21 @@ LinearMap::LinearMap(Module& parent, std::string_view name, Init& init, std::int
 }
 
 Tensor LinearMap::operator()(const Tensor& x) const {
-    const Sizes sizes = x.sizes();
-    if (sizes.size() == 0 || sizes[sizes.size() - 1] != in_) {
-        throw Error{Code::invalid_argument, "the input's last size must be " + std::to_string(in_) +
-                                                " (`in`), but its sizes are " + sizes.str()};
+    const Tensor none;
+    try {
+        return linear(x, *weight_, bias_ == nullptr ? none : *bias_);
+    } catch (const Error&) {
+        // Looked at only now: what fits, as nearly always, need not be described first.
+        expect_fit(x);
+        throw;
     }
-    return linear(x, *weight_, bias_ == nullptr ? Tensor{} : *bias_);
+}
+
+void LinearMap::expect_fit(const Tensor& x) const {
+    const Sizes sizes = x.sizes();
+    if (sizes.size() != 0 && sizes[sizes.size() - 1] == in_) return;
+    throw Error{Code::invalid_argument, "the input's last size must be " + std::to_string(in_) +
+                                            " (`in`), but its sizes are " + sizes.str()};
 }
 
 NodeType Linear::describe() {

@@ -15,6 +15,9 @@ public:
     soma::sdk::Tensor operator()(const soma::sdk::Tensor& x) const;
 
 private:
+    /// Throws Error when the last size is not `in`.
+    void expect_fit(const soma::sdk::Tensor& x) const;
+
     std::int64_t in_;
     const soma::sdk::Tensor* weight_;
     const soma::sdk::Tensor* bias_;

@@ -88,10 +88,10 @@ public:
         // Which shared values to look at after which op: counted, then put in their places.
         std::vector<std::uint32_t> op_after(program_.shared.size());
         for (std::uint32_t i = 0; i < program_.shared.size(); ++i) {
-            const Program::Shared& shared = program_.shared[i];
+            Program::Shared& shared = program_.shared[i];
+            shared.is_result = program_.readers[shared.slot] > shared.readers.size();
             op_after[i] = enclosing(op_of[shared.readers.front()], op_of[shared.readers.back()]);
             ++program_.ops[op_after[i]].checks_end;
-            ++program_.readers[shared.slot];
         }
         std::uint32_t next = 0;
         for (Program::Op& op : program_.ops) {
@@ -111,7 +111,7 @@ private:
     void read(std::uint32_t slot, std::uint32_t node) {
         std::uint32_t& index = program_.shared_of[slot];
         if (index == 0) {
-            program_.shared.push_back({slot, {program_.shared_readers.data() + readers_, 0}});
+            program_.shared.push_back({slot, {program_.shared_readers.data() + readers_, 0}, false});
             readers_ += program_.readers[slot];
             index = static_cast<std::uint32_t>(program_.shared.size());
         }

@@ -40,6 +40,7 @@ struct Program {
     struct Shared {
         std::uint32_t slot;
         std::span<std::uint32_t> readers; ///< nodes, in the order written; within `shared_readers`
+        bool is_result = false;           ///< of the run: kept beyond its last reader
     };
 
     /// What of a node's input others read as well.
@@ -58,7 +59,7 @@ struct Program {
     std::vector<Wave> waves;
     std::vector<std::uint32_t> reads;       ///< slots
     std::vector<std::uint32_t> reads_begin; ///< by node; the last entry closes the last range
-    std::vector<std::uint32_t> readers;     ///< by slot: how often it is taken, checks included
+    std::vector<std::uint32_t> readers;     ///< by slot: how often it is read, as a result included
     std::vector<Shared> shared;
     std::vector<std::uint32_t> shared_readers;
     std::vector<std::uint32_t> shared_of; ///< by slot: index into `shared` + 1, or 0

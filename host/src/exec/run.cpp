@@ -411,13 +411,15 @@ bool Run::call(std::uint32_t op, Frame& frame) {
 
     const std::uint32_t index = program_.ops[op].node;
     const std::uint32_t slot = program_.ops[op].read;
-    soma_value* input = slot != Program::Op::several ? store_.take(slot) : take_list(index);
+    // What others read too is lent by its slot, which keeps it until all have: no count is touched.
+    const bool lent = slot != Program::Op::several && store_.keeps(slot);
+    soma_value* input = lent ? store_.peek(slot) : slot != Program::Op::several ? store_.take(slot) : take_list(index);
     soma_outcome outcome{sizeof(soma_outcome), SOMA_OUTCOME_DONE, nullptr, nullptr};
     const std::int64_t begin = observed_ ? now_ns() : 0;
     soma_status* status = forward(index, frame, input, outcome);
     const std::int64_t end = observed_ ? now_ns() : 0;
     const bool accepted = accept(op, frame, input, outcome, status);
-    detail::release(input);
+    if (!lent) detail::release(input);
     if (observed_) [[unlikely]] {
         if (!observe(op, end - begin, accepted)) return false;
     }
@@ -563,7 +565,7 @@ bool Run::check_shared(const Program::Op& op) {
             for (const std::uint32_t node : value.readers) readers.push_back(nodes_[node].instance->id());
             intact = fail({2ULL * op.next - 1, value.readers.front(), false, modified_message(readers)});
         }
-        store_.drop(value.slot);
+        if (!value.is_result) store_.drop(value.slot);
     }
     return intact;
 }
