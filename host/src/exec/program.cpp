@@ -43,13 +43,13 @@ private:
         const auto at = static_cast<std::uint32_t>(program_.ops.size());
         const auto reads = program_.reads_of(step.node);
         program_.ops.push_back(
-            {step.node, reads.size() == 1 ? reads.front() : Program::Op::several, Program::Op::no_wave, at + 1, 0, 0});
+            {step.node, reads.size() == 1 ? reads.front() : Program::Op::several, Program::Op::no_wave, at + 1});
     }
 
     void wave(std::uint32_t at, std::uint32_t end, std::uint32_t depth) {
         const auto op = static_cast<std::uint32_t>(program_.ops.size());
         const auto index = static_cast<std::uint32_t>(program_.waves.size());
-        program_.ops.push_back({0, 0, index, 0, 0, 0});
+        program_.ops.push_back({0, 0, index, 0});
         program_.waves.push_back({});
         std::vector<Program::Branch> branches;
         for (std::uint32_t part = at + 1; part < end; part += plan_.steps[part].extent) {
@@ -102,7 +102,9 @@ public:
         for (std::uint32_t i = 0; i < program_.shared.size(); ++i) {
             program_.checks[program_.ops[op_after[i]].checks_end++] = i;
         }
-        lend(static_cast<std::uint32_t>(nodes));
+        for (Program::Op& op : program_.ops) {
+            if (op.wave == Program::Op::no_wave) tell(op);
+        }
     }
 
 private:
@@ -120,20 +122,18 @@ private:
         readers.back() = node;
     }
 
-    /// For every node: whether what it reads is shared, and with whom.
-    void lend(std::uint32_t nodes) {
-        program_.loans.resize(nodes);
-        for (std::uint32_t node = 0; node < nodes; ++node) {
-            Program::Loan& loan = program_.loans[node];
-            const auto reads = program_.reads_of(node);
-            std::size_t lent = 0;
-            for (const std::uint32_t slot : reads) {
-                if (program_.shared_of[slot] == 0) continue;
-                const auto& readers = program_.shared[program_.shared_of[slot] - 1].readers;
-                if (lent++ == 0) loan.sharer = readers.front() == node ? readers.back() : readers.front();
-            }
-            if (lent != 0) loan.part = lent == reads.size() ? Program::Loan::everything : Program::Loan::some;
+    /// Whether what a node reads is shared, and with whom; and what becomes of that which it makes.
+    void tell(Program::Op& op) {
+        const auto reads = program_.reads_of(op.node);
+        std::size_t lent = 0;
+        for (const std::uint32_t slot : reads) {
+            if (program_.shared_of[slot] == 0) continue;
+            const auto& readers = program_.shared[program_.shared_of[slot] - 1].readers;
+            if (lent++ == 0) op.loan.sharer = readers.front() == op.node ? readers.back() : readers.front();
         }
+        if (lent != 0) op.loan.part = lent == reads.size() ? Program::Loan::everything : Program::Loan::some;
+        op.makes_shared = program_.shared_of[op.node];
+        op.unread = program_.readers[op.node] == 0;
     }
 
     /// For every op the wave it lies in.

@@ -18,15 +18,26 @@ struct Program {
     /// Waves nested deeper than this run as a sequence: the stack is finite, the result is the same.
     static constexpr std::uint32_t max_depth = 200;
 
+    /// What of a node's input others read as well.
+    struct Loan {
+        enum Part : std::uint8_t { nothing, everything, some };
+        Part part = nothing;
+        std::uint32_t sharer = 0; ///< a node that reads it too
+    };
+
+    /// All that running a node needs to know of the plan, in one place.
     struct Op {
         static constexpr std::uint32_t no_wave = 0xffffffff;
         static constexpr std::uint32_t several = 0xffffffff;
-        std::uint32_t node;         ///< call
-        std::uint32_t read;         ///< call: the slot it reads, or `several`
-        std::uint32_t wave;         ///< index into `waves`, or no_wave for a call
-        std::uint32_t next;         ///< op that follows in the same sequence
-        std::uint32_t checks_begin; ///< shared slots to look at once this is done
-        std::uint32_t checks_end;
+        std::uint32_t node;             ///< call
+        std::uint32_t read;             ///< call: the slot it reads, or `several`
+        std::uint32_t wave;             ///< index into `waves`, or no_wave for a call
+        std::uint32_t next;             ///< op that follows in the same sequence
+        std::uint32_t checks_begin = 0; ///< shared slots to look at once this is done
+        std::uint32_t checks_end = 0;
+        std::uint32_t makes_shared = 0; ///< call: index into `shared` + 1 of the value that it makes, or 0
+        bool unread = false;            ///< call: nobody reads what it makes
+        Loan loan{};                    ///< call
     };
     struct Branch {
         std::uint32_t begin;
@@ -43,13 +54,6 @@ struct Program {
         bool is_result = false;           ///< of the run: kept beyond its last reader
     };
 
-    /// What of a node's input others read as well.
-    struct Loan {
-        enum Part : std::uint8_t { nothing, everything, some };
-        Part part = nothing;
-        std::uint32_t sharer = 0; ///< a node that reads it too
-    };
-
     explicit Program(const Plan& plan);
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
@@ -64,7 +68,6 @@ struct Program {
     std::vector<std::uint32_t> shared_readers;
     std::vector<std::uint32_t> shared_of; ///< by slot: index into `shared` + 1, or 0
     std::vector<std::uint32_t> checks;    ///< indices into `shared`
-    std::vector<Loan> loans;              ///< by node
     std::vector<std::uint32_t> results;   ///< slots
 
     [[nodiscard]] std::span<const std::uint32_t> reads_of(std::uint32_t node) const noexcept {

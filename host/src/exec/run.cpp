@@ -286,8 +286,8 @@ Value Run::lent_items(std::uint32_t node, soma_value* input) const {
     return Value::list(std::move(items));
 }
 
-bool Run::observe(std::uint32_t op, std::int64_t ns, bool accepted) {
-    const std::uint32_t index = program_.ops[op].node;
+bool Run::observe(const Program::Op& op, std::int64_t ns, bool accepted) {
+    const std::uint32_t index = op.node;
     if (options_->report != nullptr) {
         NodeReport& report = (*options_->report)[index];
         report.time = std::chrono::nanoseconds(ns);
@@ -300,7 +300,7 @@ bool Run::observe(std::uint32_t op, std::int64_t ns, bool accepted) {
         options_->progress(id);
     } catch (...) {
         const std::string why = failed_text(detail::status_from_exception("host"));
-        return fail({2ULL * op, index, false, fmt::format("the run failed after node `{}`: {}", id, why)});
+        return fail({order_of(op), index, false, fmt::format("the run failed after node `{}`: {}", id, why)});
     }
     return true;
 }
@@ -320,9 +320,9 @@ soma_status* Run::enter(const BoundNode& node, const soma_ctx& ctx, soma_value* 
     return status;
 }
 
-soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome) {
-    const BoundNode& node = nodes_[index];
-    detail::RunContext& context = contexts_[index];
+soma_status* Run::forward(const Program::Op& op, const Frame& frame, soma_value* input, soma_outcome& outcome) {
+    const BoundNode& node = nodes_[op.node];
+    detail::RunContext& context = contexts_[op.node];
     context.ctx.run_id = run_id_;
     context.ctx.seed = mix(seed_ ^ node.seed_salt);
     context.ctx.grad_mode = grad_ ? 1 : 0;
@@ -330,34 +330,33 @@ soma_status* Run::forward(std::uint32_t index, const Frame& frame, soma_value* i
     context.deadline_ns = deadline_ns_;
 
     const bool ordinary = node.reentrant && !node.has_stream && lent_ == nullptr;
-    const Program::Loan loan = program_.loans[index];
     soma_status* status = nullptr;
-    if (ordinary && loan.part == Program::Loan::nothing) {
+    if (ordinary && op.loan.part == Program::Loan::nothing) {
         status = enter(node, context.ctx, input, outcome, nullptr);
-    } else if (ordinary && loan.part == Program::Loan::everything && frame.engine != nullptr) {
-        const detail::Borrowed borrowed{context.ctx.node_id.data, contexts_[loan.sharer].ctx.node_id.data, input};
+    } else if (ordinary && op.loan.part == Program::Loan::everything && frame.engine != nullptr) {
+        const detail::Borrowed borrowed{context.ctx.node_id.data, contexts_[op.loan.sharer].ctx.node_id.data, input};
         frame.engine->set_borrowed(&borrowed);
         status = enter(node, context.ctx, input, outcome, &borrowed);
         frame.engine->set_borrowed(borrowed_around());
     } else {
-        status = forward_guarded(index, frame, input, outcome);
+        status = forward_guarded(op, frame, input, outcome);
     }
     if (frame.engine != nullptr) frame.watch->restore(*frame.engine, frame.intraop, node.links_engine);
     return status;
 }
 
-soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome) {
-    const BoundNode& node = nodes_[index];
-    soma_ctx& ctx = contexts_[index].ctx;
+soma_status* Run::forward_guarded(const Program::Op& op, const Frame& frame, soma_value* input, soma_outcome& outcome) {
+    const BoundNode& node = nodes_[op.node];
+    soma_ctx& ctx = contexts_[op.node].ctx;
     const detail::Engine* engine = frame.engine;
-    const Program::Loan loan = program_.loans[index];
+    const Program::Loan loan = op.loan;
     detail::Borrowed borrowed{};
     Value lent; // keeps what `borrowed` speaks of
     const detail::Borrowed* here = lent_;
     std::int32_t device_before = 0;
     if (engine != nullptr) {
         if (loan.part != Program::Loan::nothing) {
-            if (loan.part == Program::Loan::some) lent = lent_items(index, input);
+            if (loan.part == Program::Loan::some) lent = lent_items(op.node, input);
             borrowed = {node.instance->id().c_str(), nodes_[loan.sharer].instance->id().c_str(),
                         loan.part == Program::Loan::some ? lent.handle() : input};
             here = &borrowed;
@@ -382,41 +381,46 @@ soma_status* Run::forward_guarded(std::uint32_t index, const Frame& frame, soma_
     return status;
 }
 
-void Run::put_result(std::uint32_t slot, soma_value* value) {
-    if (observed_) [[unlikely]]
-        show_result(slot, value);
-    store_.put(slot, value);
+void Run::put_input(const Value& input) {
+    const auto slot = static_cast<std::uint32_t>(nodes_.size());
+    if (program_.readers[slot] == 0) return;
+    if (observed_) show_result(slot, input.handle());
+    store_.put(slot, Value(input).release());
     if (const std::uint32_t shared = program_.shared_of[slot]; shared != 0) versions_[shared - 1] = version_of(slot);
 }
 
-bool Run::accept(std::uint32_t op, const Frame& frame, soma_value* input, soma_outcome& outcome, soma_status* status) {
-    const std::uint32_t index = program_.ops[op].node;
-    const BoundNode& node = nodes_[index];
+bool Run::accept(const Program::Op& op, const Frame& frame, soma_value* input, soma_outcome& outcome,
+                 soma_status* status) {
+    const BoundNode& node = nodes_[op.node];
     const bool plain = status == nullptr && outcome.kind == SOMA_OUTCOME_DONE && outcome.value != nullptr &&
                        outcome.saved == nullptr && !node.has_backward &&
                        (!node.placed || is_at(outcome.value, node.place, frame.engine));
     if (!plain) [[unlikely]] {
         if (!accept_other(op, input, outcome, status)) return false;
     }
-    put_result(index, outcome.value);
+    if (observed_) [[unlikely]]
+        show_result(op.node, outcome.value);
+    if (op.unread) {
+        detail::release(outcome.value);
+        return true;
+    }
+    store_.put(op.node, outcome.value);
+    if (op.makes_shared != 0) versions_[op.makes_shared - 1] = version_of(op.node);
     return true;
 }
 
-bool Run::call(std::uint32_t op, Frame& frame) {
+bool Run::call(const Program::Op& op, Frame& frame) {
     if (frame.wave != nullptr && must_stop(frame)) return false;
-    if (stopped()) [[unlikely]]
-        return fail_stopped(op, false);
     if (frame.engine == nullptr) [[unlikely]]
         find_engine(frame);
 
-    const std::uint32_t index = program_.ops[op].node;
-    const std::uint32_t slot = program_.ops[op].read;
     // What others read too is lent by its slot, which keeps it until all have: no count is touched.
-    const bool lent = slot != Program::Op::several && store_.keeps(slot);
-    soma_value* input = lent ? store_.peek(slot) : slot != Program::Op::several ? store_.take(slot) : take_list(index);
+    const bool several = op.read == Program::Op::several;
+    const bool lent = !several && op.loan.part != Program::Loan::nothing;
+    soma_value* input = several ? take_list(op.node) : lent ? store_.peek(op.read) : store_.take_out(op.read);
     soma_outcome outcome{sizeof(soma_outcome), SOMA_OUTCOME_DONE, nullptr, nullptr};
     const std::int64_t begin = observed_ ? now_ns() : 0;
-    soma_status* status = forward(index, frame, input, outcome);
+    soma_status* status = forward(op, frame, input, outcome);
     const std::int64_t end = observed_ ? now_ns() : 0;
     const bool accepted = accept(op, frame, input, outcome, status);
     if (!lent) detail::release(input);
@@ -428,10 +432,20 @@ bool Run::call(std::uint32_t op, Frame& frame) {
     return stopped() ? fail_stopped(op, true) : true;
 }
 
+const Program::Op& Run::first_call(const Program::Op& op) noexcept {
+    const Program::Op* at = &op;
+    while (at->wave != Program::Op::no_wave) ++at;
+    return *at;
+}
+
 bool Run::sequence(std::uint32_t begin, std::uint32_t end, Frame& frame) {
-    for (std::uint32_t i = begin; i < end; i = program_.ops[i].next) {
-        const Program::Op& op = program_.ops[i];
-        if (!(op.wave == Program::Op::no_wave ? call(i, frame) : wave(op, frame))) return false;
+    const Program::Op* const ops = program_.ops.data();
+    // Asked once here, then after every node, which is before the next.
+    if (begin < end && stopped() && !must_stop(frame)) [[unlikely]]
+        return fail_stopped(first_call(ops[begin]), false);
+    for (std::uint32_t i = begin; i < end; i = ops[i].next) {
+        const Program::Op& op = ops[i];
+        if (!(op.wave == Program::Op::no_wave ? call(op, frame) : wave(op, frame))) return false;
         if (op.checks_begin != op.checks_end && !check_shared(op)) return false;
     }
     return true;
@@ -470,8 +484,7 @@ Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t 
     training_ = options.training;
     observed_ = options.report != nullptr || options.progress || !keep_slots_.empty();
     Frame frame;
-    const auto slot = static_cast<std::uint32_t>(nodes_.size());
-    if (program_.readers[slot] > 0) put_result(slot, Value(input).release());
+    put_input(input);
     const bool done = guarded(0, static_cast<std::uint32_t>(program_.ops.size()), frame);
     state_.reset();
     if (around != nullptr) {
@@ -489,18 +502,17 @@ Value Run::execute(const Value& input, const RunOptions& options, std::uint64_t 
     return out;
 }
 
-bool Run::accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status) {
-    const std::uint32_t index = program_.ops[op].node;
-    const BoundNode& node = nodes_[index];
+bool Run::accept_other(const Program::Op& op, soma_value* input, soma_outcome& outcome, soma_status* status) {
+    const BoundNode& node = nodes_[op.node];
     const auto wrong = [&](const std::string& what) {
-        return fail({2ULL * op, index, false, wrong_message(node, what)});
+        return fail({order_of(op), op.node, false, wrong_message(node, what)});
     };
     if (status != nullptr) {
         if (stopped()) {
             detail::release_status(status);
             return fail_stopped(op, true);
         }
-        return fail({2ULL * op, index, false, status_message(node, status)});
+        return fail({order_of(op), op.node, false, status_message(node, status)});
     }
     const Value saved = Value::adopt(outcome.saved);
     const bool gave_value = outcome.value != nullptr;
@@ -515,7 +527,7 @@ bool Run::accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcom
         }
         Misplaced misplaced;
         if (node.placed && !is_on(value, node.place, misplaced)) {
-            return fail({2ULL * op, index, false, misplaced_message(node, misplaced)});
+            return fail({order_of(op), op.node, false, misplaced_message(node, misplaced)});
         }
     } catch (const std::exception& error) {
         return wrong(error.what());
@@ -590,8 +602,8 @@ bool Run::fail(Failure failure) {
     return false;
 }
 
-bool Run::fail_stopped(std::uint32_t op, bool was_running) {
-    const std::uint32_t node = program_.ops[op].node;
+bool Run::fail_stopped(const Program::Op& op, bool was_running) {
+    const std::uint32_t node = op.node;
     std::string message =
         stop_.load(std::memory_order_relaxed) == timed_out
             ? fmt::format("run took longer than {:g} s", std::chrono::duration<double>(*options_->timeout).count())
@@ -600,7 +612,7 @@ bool Run::fail_stopped(std::uint32_t op, bool was_running) {
     message +=
         was_running ? fmt::format(" while node `{}` was running", id) : fmt::format(" before node `{}` began", id);
     // What was running says more than what had not begun, so it sorts first.
-    return fail({2ULL * op + (was_running ? 0 : 1ULL << 40), node, true, std::move(message)});
+    return fail({order_of(op) + (was_running ? 0 : 1ULL << 40), node, true, std::move(message)});
 }
 
 } // namespace soma::exec

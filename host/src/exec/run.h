@@ -56,7 +56,7 @@ private:
     [[gnu::always_inline]] inline bool guarded(std::uint32_t begin, std::uint32_t end, Frame& frame) noexcept;
     bool wave(const Program::Op& op, Frame& frame);
     // The way through an ordinary node: one function once compiled. What is rare is called.
-    [[gnu::always_inline]] inline bool call(std::uint32_t op, Frame& frame);
+    [[gnu::always_inline]] inline bool call(const Program::Op& op, Frame& frame);
     bool check_shared(const Program::Op& op);
     static void run_branch(void* context, std::size_t branch) noexcept;
     static void find_engine(Frame& frame);
@@ -67,16 +67,16 @@ private:
 
     [[nodiscard]] soma_value* take_list(std::uint32_t node);
     [[nodiscard]] Value lent_items(std::uint32_t node, soma_value* input) const;
-    [[gnu::always_inline]] inline soma_status* forward(std::uint32_t index, const Frame& frame, soma_value* input,
+    [[gnu::always_inline]] inline soma_status* forward(const Program::Op& op, const Frame& frame, soma_value* input,
                                                        soma_outcome& outcome);
-    soma_status* forward_guarded(std::uint32_t index, const Frame& frame, soma_value* input, soma_outcome& outcome);
+    soma_status* forward_guarded(const Program::Op& op, const Frame& frame, soma_value* input, soma_outcome& outcome);
     [[gnu::always_inline]] inline soma_status* enter(const BoundNode& node, const soma_ctx& ctx, soma_value* input,
                                                      soma_outcome& outcome, const detail::Borrowed* borrowed) const;
-    [[gnu::always_inline]] inline bool accept(std::uint32_t op, const Frame& frame, soma_value* input,
+    [[gnu::always_inline]] inline bool accept(const Program::Op& op, const Frame& frame, soma_value* input,
                                               soma_outcome& outcome, soma_status* status);
-    bool accept_other(std::uint32_t op, soma_value* input, soma_outcome& outcome, soma_status* status);
-    bool observe(std::uint32_t op, std::int64_t ns, bool accepted);
-    [[gnu::always_inline]] inline void put_result(std::uint32_t slot, soma_value* value);
+    bool accept_other(const Program::Op& op, soma_value* input, soma_outcome& outcome, soma_status* status);
+    bool observe(const Program::Op& op, std::int64_t ns, bool accepted);
+    void put_input(const Value& input);
     void show_result(std::uint32_t slot, soma_value* value);
     [[nodiscard]] std::uint64_t version_of(std::uint32_t slot) const;
     [[nodiscard]] static std::uint64_t version_of_all(soma_value* value, const detail::Engine& engine);
@@ -88,7 +88,13 @@ private:
     bool overdue();
     [[nodiscard]] bool stopped_outside() const noexcept;
     bool fail(Failure failure);
-    bool fail_stopped(std::uint32_t op, bool was_running);
+    bool fail_stopped(const Program::Op& op, bool was_running);
+    /// The op itself, or the first call of the wave that it is.
+    [[nodiscard]] static const Program::Op& first_call(const Program::Op& op) noexcept;
+    /// Failures are told in the order of the ops they belong to.
+    [[nodiscard]] std::uint64_t order_of(const Program::Op& op) const noexcept {
+        return 2 * static_cast<std::uint64_t>(&op - program_.ops.data());
+    }
     [[nodiscard]] Value result();
 
     const Program& program_;

@@ -23,25 +23,19 @@ public:
     ~Store() { clear(); }
 
     /// Takes over a reference.
-    void put(std::uint32_t slot, soma_value* value) noexcept {
-        if (readers_[slot] == 0) {
-            detail::release(value);
-        } else {
-            values_[slot] = value;
-        }
-    }
+    void put(std::uint32_t slot, soma_value* value) noexcept { values_[slot] = value; }
     /// Borrowed from the slot.
     [[nodiscard]] soma_value* peek(std::uint32_t slot) const noexcept { return values_[slot]; }
-    /// Whether the slot keeps its value for others when one has read it.
-    [[nodiscard]] bool keeps(std::uint32_t slot) const noexcept { return readers_[slot] > 1; }
+    /// The slot's own reference, for the only reader.
+    [[nodiscard]] soma_value* take_out(std::uint32_t slot) noexcept { return std::exchange(values_[slot], nullptr); }
     /// A reference of the caller's own.
     [[nodiscard]] soma_value* take(std::uint32_t slot) noexcept {
-        if (!keeps(slot)) return std::exchange(values_[slot], nullptr);
+        if (readers_[slot] <= 1) return take_out(slot);
         detail::retain(values_[slot]);
         return values_[slot];
     }
     /// None of the slot's readers is left.
-    void drop(std::uint32_t slot) noexcept { detail::release(std::exchange(values_[slot], nullptr)); }
+    void drop(std::uint32_t slot) noexcept { detail::release(take_out(slot)); }
     /// After the last step, or a run that ended early.
     void clear() noexcept {
         for (soma_value*& value : values_) {
