@@ -69,7 +69,9 @@ public:
         std::swap(handle_, other.handle_);
         return *this;
     }
-    ~Value();
+    ~Value() {
+        if (handle_ != nullptr) drop();
+    }
 
     [[nodiscard]] Kind kind() const noexcept;                                    ///< Which of them it is.
     [[nodiscard]] bool is_none() const noexcept { return kind() == Kind::none; } ///< Says nothing.
@@ -100,13 +102,19 @@ public:
     /// The ABI's handle, borrowed; never null (none is a handle too).
     [[nodiscard]] soma_value* handle() const noexcept;
     /// Takes over one reference; null is none.
-    static Value adopt(soma_value* handle) noexcept;
+    static Value adopt(soma_value* handle) noexcept {
+        Value value;
+        value.handle_ = handle;
+        return value;
+    }
     /// Adds a reference; null is none.
     static Value share(soma_value* handle) noexcept;
     /// Gives up the reference, for a caller that owes it to the ABI; the value becomes none.
-    soma_value* release() noexcept;
+    soma_value* release() noexcept { return handle_ != nullptr ? std::exchange(handle_, nullptr) : none(); }
 
 private:
+    void drop() noexcept;               ///< One reference less of a handle that is there.
+    static soma_value* none() noexcept; ///< A reference to none.
     struct BoolTag {};
     struct IntTag {};
     Value(BoolTag, bool value);

@@ -70,9 +70,7 @@ Value::Value(const Value& other) noexcept : handle_(other.handle_) {
     if (handle_ != nullptr) detail::retain(handle_);
 }
 
-Value::~Value() {
-    if (handle_ != nullptr) detail::release(handle_);
-}
+void Value::drop() noexcept { detail::release(handle_); }
 
 Kind Value::kind() const noexcept { return static_cast<Kind>(kind_of(handle_)); }
 
@@ -139,19 +137,12 @@ const Value* Value::find(std::string_view key) const noexcept {
 
 soma_value* Value::handle() const noexcept { return handle_ == nullptr ? detail::none_handle() : handle_; }
 
-Value Value::adopt(soma_value* handle) noexcept {
-    Value value;
-    value.handle_ = handle;
-    return value;
-}
-
 Value Value::share(soma_value* handle) noexcept {
     if (handle != nullptr) detail::retain(handle);
     return adopt(handle);
 }
 
-soma_value* Value::release() noexcept {
-    if (handle_ != nullptr) return std::exchange(handle_, nullptr);
+soma_value* Value::none() noexcept {
     soma_value* none = detail::none_handle();
     detail::retain(none);
     return none;
