@@ -80,7 +80,9 @@ endfunction()
 
 # soma_starts_quickly(TARGET)
 # For what is loaded at every start of the program: calls within a library are bound when it is linked, as nobody replaces
-# them; libraries that are not used are not named; and a library is mapped in fewer pieces. docs/decisions/0102 has figures.
+# them; libraries that are not used are not named; a library is mapped in fewer pieces; and -O2 makes it a sixth smaller
+# than a Release build's -O3, for no other difference. docs/decisions/0102 has figures.
 function(soma_starts_quickly target)
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O2>")
   target_link_options(${target} PRIVATE -Wl,-O1 -Wl,-Bsymbolic-functions -Wl,--as-needed -Wl,-z,noseparate-code)
 endfunction()
