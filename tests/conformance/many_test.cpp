@@ -167,11 +167,16 @@ TEST_CASE("what the taker of many results throws ends it all and is thrown on") 
     }
 }
 
-TEST_CASE("threads for many items are joined in the end") {
+TEST_CASE("threads for many items are kept for the next ones and joined with the pipeline") {
     const std::size_t before = threads();
-    auto p = pipeline(node("probe.add") | node("probe.add"), 1);
-    p.run_many(
-        counting(20), [](ItemResult) {}, in_flight(4));
+    {
+        auto p = pipeline(node("probe.add") | node("probe.add"), 1);
+        for (int i = 0; i < 50; ++i) {
+            p.run_many(
+                counting(20), [](ItemResult) {}, in_flight(4));
+        }
+        CHECK(threads() == before + 3);
+    }
     CHECK(threads_become(before));
 }
 

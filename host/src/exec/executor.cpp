@@ -13,6 +13,7 @@
 #include "bound_node.h"
 #include "program.h"
 #include "run.h"
+#include "run_many.h"
 #include "soma/detail/engine.h"
 #include "soma/detail/status.h"
 #include "soma/error.h"
@@ -239,6 +240,7 @@ struct Executor::Impl {
     std::vector<exec::Run*> under_way;
     std::unordered_map<std::thread::id, std::vector<std::string>> failed;
     std::atomic<bool> any_failures{false};
+    exec::Helpers helpers; ///< last, as they may still run items
 };
 
 Executor::Executor(Plan plan, std::vector<std::shared_ptr<Instance>> instances, Placement placement,
@@ -269,6 +271,11 @@ Value Executor::run(const Value& input, const RunOptions& options) {
     const exec::Failure& first = failures.front();
     if (first.cancelled) throw CancelledError(first.message);
     throw NodeError(impl.plan.nodes[first.node], impl.instances[first.node]->type().plugin->name, first.message);
+}
+
+void Executor::run_many(const std::function<std::optional<Value>()>& next, const std::function<void(ItemResult)>& done,
+                        const ManyOptions& options) {
+    exec::run_many(*this, impl_->helpers, next, done, options);
 }
 
 void Executor::cancel() noexcept {

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "run_many.h"
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <thread>
-#include <vector>
+#include <utility>
 
 #include "soma/detail/engine.h"
 #include "soma/error.h"
-#include "soma/executor.h"
 
-namespace soma {
+namespace soma::exec {
 namespace {
 
 /// Items taken from `next` and handed to `done` in order, with a bounded number in between.
-class Belt {
+///
+/// A helper shares it, as one that is not needed may find out only later that all is over.
+class Belt : public std::enable_shared_from_this<Belt> {
 public:
     Belt(Executor& executor, const std::function<std::optional<Value>()>& next,
          const std::function<void(ItemResult)>& done, const ManyOptions& options)
@@ -29,15 +32,18 @@ public:
         state_ = {engine_->state_capture(), engine_->state_free};
     }
 
-    void run() {
-        std::vector<std::thread> helpers;
-        try {
-            while (helpers.size() + 1 < in_flight_) helpers.emplace_back([this] { help(); });
-        } catch (...) {
-            // A system out of threads: fewer items are under way at once, the results are the same.
+    void run(Helpers& helpers) {
+        if (const auto before = helpers.usual.load(std::memory_order_relaxed); before.count() >= 0) usual_ = before;
+        const auto lease = helpers.run(
+            in_flight_ - 1, [belt = shared_from_this()] { belt->help(); }, usual_ >= worth_sharing);
+        share_threads();
+        {
+            std::unique_lock guard(mutex_);
+            work(guard, false);
+            // Those that only wait to be needed find out by themselves: waking a thread takes as long as many an item.
+            left_.wait(guard, [this] { return helping_ == 0; });
+            helpers.usual.store(usual_, std::memory_order_relaxed);
         }
-        work(false);
-        for (std::thread& helper : helpers) helper.join();
         if (engine_ != nullptr) engine_->set_intraop_threads(threads_before_);
         if (failure_) std::rethrow_exception(failure_);
     }
@@ -47,35 +53,49 @@ private:
 
     /// An item that takes less is run sooner than it is given to another thread.
     static constexpr std::chrono::microseconds worth_sharing{15};
-    /// A helper that is not needed looks so often whether the others have got stuck in a longer item.
-    static constexpr std::chrono::milliseconds look_again{1};
+    /// A helper that is not needed looks so often whether the others have got stuck in a longer item, or are done.
+    static constexpr std::chrono::milliseconds look_again = Helpers::patience;
 
+    void share_threads() const noexcept {
+        if (engine_ == nullptr) return;
+        engine_->set_intraop_threads(std::max(1, threads_before_ / static_cast<std::int32_t>(in_flight_)));
+    }
+
+    /// What a helper does until all is over. The thread has the caller's state only while it is needed: nobody waits for it
+    /// else.
     void help() noexcept {
-        void* guard = engine_ != nullptr ? engine_->state_enter(state_.get()) : nullptr;
-        work(true);
-        if (guard != nullptr) engine_->state_leave(guard);
+        std::unique_lock guard(mutex_);
+        while (is_needed(guard)) {
+            ++helping_;
+            guard.unlock();
+            void* state = engine_ != nullptr ? engine_->state_enter(state_.get()) : nullptr;
+            share_threads();
+            guard.lock();
+            work(guard, true);
+            guard.unlock();
+            if (state != nullptr) engine_->state_leave(state);
+            guard.lock();
+            if (--helping_ == 0) left_.notify_all();
+        }
+    }
+
+    /// Waits until items take long enough to be shared, or the others have taken none for a while; false: all is over.
+    bool is_needed(std::unique_lock<std::mutex>& guard) {
+        while (!ended_ && usual_ < worth_sharing) {
+            const std::size_t seen = taken_;
+            if (parked_.wait_for(guard, look_again, [this] { return ended_ || usual_ >= worth_sharing; })) break;
+            if (seen == taken_ && may_take()) break;
+        }
+        return !ended_;
     }
 
     /// Whether this thread may take an item: there is room, and nobody asks for one just now.
     [[nodiscard]] bool may_take() const { return ended_ || (!taking_ && taken_ - delivered_ < in_flight_); }
 
-    /// Waits for an item's turn. A helper leaves short ones to the caller's thread, unless that has taken none for a while.
-    void wait(std::unique_lock<std::mutex>& guard, bool helper) {
-        while (helper && !ended_ && usual_ < worth_sharing) {
-            const std::size_t seen = taken_;
-            if (parked_.wait_for(guard, look_again, [this] { return ended_ || usual_ >= worth_sharing; })) break;
-            if (seen == taken_ && may_take()) return;
-        }
-        room_.wait(guard, [this] { return may_take(); });
-    }
-
-    void work(bool helper) noexcept {
-        if (engine_ != nullptr) {
-            engine_->set_intraop_threads(std::max(1, threads_before_ / static_cast<std::int32_t>(in_flight_)));
-        }
-        std::unique_lock guard(mutex_);
-        for (;;) {
-            wait(guard, helper);
+    /// Items, one after the other, until there is none. A helper takes one at least and leaves short ones to the others.
+    void work(std::unique_lock<std::mutex>& guard, bool helper) noexcept {
+        do {
+            room_.wait(guard, [this] { return may_take(); });
             std::optional<Value> item = ended_ ? std::nullopt : take(guard);
             if (!item) return;
             const std::size_t index = taken_++;
@@ -98,7 +118,7 @@ private:
             if (was_short && usual_ >= worth_sharing) parked_.notify_all();
             finished_.emplace(index, std::move(result));
             deliver(guard);
-        }
+        } while (!helper || usual_ >= worth_sharing);
     }
 
     /// The next item; `next` runs without the lock, so that finished items are handed out meanwhile.
@@ -144,7 +164,6 @@ private:
         taking_ = false;
         if (failure && !failure_) failure_ = std::move(failure);
         room_.notify_all();
-        parked_.notify_all();
     }
 
     Executor& executor_;
@@ -159,8 +178,10 @@ private:
     std::mutex mutex_; ///< guards what follows
     std::condition_variable room_;
     std::condition_variable parked_; ///< helpers that are not needed now
+    std::condition_variable left_;   ///< the caller, while helpers have its state
     std::size_t taken_ = 0;
     std::size_t delivered_ = 0;
+    std::size_t helping_ = 0; ///< helpers that have the caller's state
     bool taking_ = false;
     bool delivering_ = false;
     bool ended_ = false;
@@ -171,9 +192,9 @@ private:
 
 } // namespace
 
-void Executor::run_many(const std::function<std::optional<Value>()>& next, const std::function<void(ItemResult)>& done,
-                        const ManyOptions& options) {
-    Belt(*this, next, done, options).run();
+void run_many(Executor& executor, Helpers& helpers, const std::function<std::optional<Value>()>& next,
+              const std::function<void(ItemResult)>& done, const ManyOptions& options) {
+    std::make_shared<Belt>(executor, next, done, options)->run(helpers);
 }
 
-} // namespace soma
+} // namespace soma::exec
