@@ -78,7 +78,12 @@ static soma_status* meet(void* self, const soma_ctx* ctx, soma_value* input, som
 static soma_status* work(void* self, const soma_ctx* ctx, soma_value* input, soma_outcome* outcome) {
     const int64_t loops = ((const node*)self)->amount;
     (void)ctx;
-    for (int64_t i = 0; i < loops; ++i) __asm__ volatile("");
+    uint64_t x = 0;
+    for (int64_t i = 0; i < loops; ++i) {
+        /* Each turn waits for the one before: where two threads share a core, neither takes anything from the other. */
+        x = x * UINT64_C(6364136223846793005) + 1;
+        __asm__ volatile("" : "+r"(x));
+    }
     outcome->value = api->value_retain(host, input);
     return NULL;
 }

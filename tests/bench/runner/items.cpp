@@ -69,9 +69,9 @@ void flights(Recorder& recorder) {
 /// Turns of an empty loop a microsecond.
 double loops_per_us() {
     static const double measured = [] {
-        constexpr int loops = 10000000;
+        constexpr std::uint64_t loops = 10000000;
         const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < loops; ++i) asm volatile("");
+        work(loops);
         return loops / std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     }();
     return measured;
@@ -99,9 +99,7 @@ void threads(Recorder& recorder) {
     point.sides.push_back({"floor", [batch](std::size_t repeats) {
                                const auto loop = [turns = batch * repeats] {
                                    const auto loops = static_cast<std::uint64_t>(loops_per_us() * 200);
-                                   for (std::size_t i = 0; i < turns; ++i) {
-                                       for (std::uint64_t k = 0; k < loops; ++k) asm volatile("");
-                                   }
+                                   for (std::size_t i = 0; i < turns; ++i) work(loops);
                                };
                                std::thread other(loop);
                                loop();

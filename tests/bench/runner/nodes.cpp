@@ -41,4 +41,12 @@ std::function<void(std::size_t)> runs(Pipeline& pipeline, Value input) {
 
 [[gnu::noinline]] void nothing() noexcept { asm volatile(""); }
 
+[[gnu::noinline]] void work(std::uint64_t loops) noexcept {
+    std::uint64_t x = 0;
+    for (std::uint64_t i = 0; i < loops; ++i) {
+        x = x * 6364136223846793005U + 1;
+        asm volatile("" : "+r"(x));
+    }
+}
+
 } // namespace soma::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -34,5 +35,7 @@ Placement all_on_cpu(const Graph& graph);
 std::function<void(std::size_t)> runs(Pipeline& pipeline, Value input);
 /// Does nothing: what a peer's task does.
 void nothing() noexcept;
+/// What `bench.work` does.
+void work(std::uint64_t loops) noexcept;
 
 } // namespace soma::bench

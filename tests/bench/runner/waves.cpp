@@ -26,11 +26,6 @@ void meet() noexcept {
     while (static_cast<std::int32_t>(arrivals.load() - both) < 0) asm volatile("pause");
 }
 
-/// As `bench.work` does.
-void work(std::uint64_t loops) noexcept {
-    for (std::uint64_t i = 0; i < loops; ++i) asm volatile("");
-}
-
 /// What a wave's branches do, for a peer or the driver alone.
 struct Body {
     enum What : std::uint8_t { none, meeting, working } what = none;
@@ -148,9 +143,8 @@ void grains(Recorder& recorder) {
     Measured all;
     const Value input = tensor(2);
     const std::vector<std::uint64_t> loops =
-        recorder.tiny()
-            ? std::vector<std::uint64_t>{2000, 20000}
-            : std::vector<std::uint64_t>{2000, 5000, 10000, 20000, 35000, 60000, 100000, 180000, 300000, 500000};
+        recorder.tiny() ? std::vector<std::uint64_t>{500, 5000}
+                        : std::vector<std::uint64_t>{500, 1250, 2500, 5000, 8750, 15000, 25000, 45000, 75000, 125000};
     for (const std::uint64_t count : loops) {
         const Body& body = all.bodies.emplace_back(Body{Body::working, count});
         Point point{"grain", static_cast<double>(count), {}};
