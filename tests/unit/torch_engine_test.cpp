@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <thread>
 
 #include "soma/detail/engine.h"
@@ -304,23 +305,66 @@ TEST_CASE("arguments by position and by name give the same and are refused alike
         const char* overload;
         std::vector<Value> arguments;
         std::vector<const char*> names;
+        bool fails = false;
     };
+    const Value none;
+    const Value mask = tensor(list({true, false}));
+    const Value rows = tensor(list({1, 0}));
+    const Value deep = from_tensor(at::ones({1, 1, 1, 1, 1, 1, 1, 1, 2}));
+    const Value turned = list({8, 7, 6, 5, 4, 3, 2, 1, 0});
+    constexpr auto least = std::numeric_limits<std::int64_t>::min();
     // One of each signature that is called without a stack of arguments.
-    for (const Case& one : std::vector<Case>{{"aten::relu", "", {x}, {"self"}},
-                                             {"aten::matmul", "", {x, y}, {"self", "other"}},
-                                             {"aten::add", "Tensor", {x, y}, {"self", "other"}},
-                                             {"aten::mul", "Scalar", {x, 3}, {"self", "other"}},
-                                             {"aten::mul", "Scalar", {x, true}, {"self", "other"}},
-                                             {"aten::add", "Scalar", {x, 1.5, 2}, {"self", "other", "alpha"}},
-                                             {"aten::leaky_relu", "", {x}, {"self"}},
-                                             {"aten::linear", "", {x, y}, {"input", "weight"}},
-                                             {"aten::linear", "", {x, y, Value()}, {"input", "weight", "bias"}},
-                                             {"aten::linear", "", {x, y, bias}, {"input", "weight", "bias"}},
-                                             {"aten::unsqueeze", "", {x, 1}, {"self", "dim"}},
-                                             {"aten::transpose", "int", {x, -1, 0}, {"self", "dim0", "dim1"}}}) {
+    for (const Case& one :
+         std::vector<Case>{{"aten::relu", "", {x}, {"self"}},
+                           {"aten::matmul", "", {x, y}, {"self", "other"}},
+                           {"aten::add", "Tensor", {x, y}, {"self", "other"}},
+                           {"aten::mul", "Scalar", {x, 3}, {"self", "other"}},
+                           {"aten::mul", "Scalar", {x, true}, {"self", "other"}},
+                           {"aten::add", "Scalar", {x, 1.5, 2}, {"self", "other", "alpha"}},
+                           {"aten::leaky_relu", "", {x}, {"self"}},
+                           {"aten::linear", "", {x, y}, {"input", "weight"}},
+                           {"aten::linear", "", {x, y, Value()}, {"input", "weight", "bias"}},
+                           {"aten::linear", "", {x, y, bias}, {"input", "weight", "bias"}},
+                           {"aten::unsqueeze", "", {x, 1}, {"self", "dim"}},
+                           {"aten::transpose", "int", {x, -1, 0}, {"self", "dim0", "dim1"}},
+                           {"aten::where", "self", {mask, x, y}, {"condition", "self", "other"}},
+                           {"aten::select", "int", {x, 1, -1}, {"self", "dim", "index"}},
+                           {"aten::index_select", "", {x, 0, rows}, {"self", "dim", "index"}},
+                           {"aten::slice", "Tensor", {x}, {"self"}},
+                           {"aten::slice", "Tensor", {x, 1, none, 1}, {"self", "dim", "start", "end"}},
+                           {"aten::permute", "", {x, list({1, 0})}, {"self", "dims"}},
+                           {"aten::permute", "", {deep, turned}, {"self", "dims"}},
+                           {"aten::reshape", "", {x, list({4, -1})}, {"self", "shape"}},
+                           {"aten::view", "", {x, list({})}, {"self", "size"}, true},
+                           {"aten::reshape", "", {x, list({least, 2})}, {"self", "shape"}, true},
+                           {"aten::softmax", "int", {x, 1}, {"self", "dim"}},
+                           {"aten::softmax", "int", {x, 1, none}, {"self", "dim", "dtype"}},
+                           {"aten::softmax", "int", {x, 1, "float64"}, {"self", "dim", "dtype"}},
+                           {"aten::sum", "", {x}, {"self"}},
+                           {"aten::sum", "dim_IntList", {x, list({1}), true}, {"self", "dim", "keepdim"}},
+                           {"aten::mean", "dim", {x, list({0, 1})}, {"self", "dim"}},
+                           {"aten::mean", "dim", {x, none}, {"self", "dim"}},
+                           {"aten::gelu", "", {x}, {"self"}},
+                           {"aten::dropout", "", {x, 0.5, false}, {"input", "p", "train"}},
+                           {"aten::dropout", "", {x, 1, false}, {"input", "p", "train"}},
+                           {"aten::layer_norm", "", {x, list({2})}, {"input", "normalized_shape"}},
+                           {"aten::layer_norm",
+                            "",
+                            {x, list({2}), bias, none, 0.5},
+                            {"input", "normalized_shape", "weight", "bias", "eps"}},
+                           {"aten::embedding", "", {x, rows}, {"weight", "indices"}},
+                           {"aten::cat", "", {list({x, y, x, y, x}), -1}, {"tensors", "dim"}},
+                           {"aten::cat", "", {list({x, bias, y})}, {"tensors"}, true},
+                           {"aten::stack", "", {list({x, y})}, {"tensors"}}}) {
         INFO(one.name << '.' << one.overload);
         Named by_name;
         for (std::size_t i = 0; i < one.names.size(); ++i) by_name.emplace_back(one.names[i], one.arguments[i]);
+        if (one.fails) {
+            const Refused here = refused(one.name, one.overload, one.arguments);
+            CHECK(here.code != SOMA_OK);
+            CHECK(here.message == refused(one.name, one.overload, {}, by_name).message);
+            continue;
+        }
         CHECK(nested(call(one.name, one.overload, one.arguments)) == nested(call(one.name, one.overload, {}, by_name)));
     }
     const Refused by_position = refused("aten::add", "Tensor", {x, y, 2});
