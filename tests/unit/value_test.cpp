@@ -99,27 +99,14 @@ TEST_CASE("equality is deep and minds kinds but not the order of keys") {
 TEST_CASE("none is one handle that no number of releases frees") {
     soma_value* none = Value().release();
     CHECK(none == Value().handle());
-    const std::uint32_t refs = none->refs;
     for (int i = 0; i < 1000; ++i) detail::release(none);
-    detail::retain(none);
     CHECK(none->kind == SOMA_KIND_NONE);
-    CHECK(none->refs == refs);
     CHECK(Value::share(none).is_none());
-}
-
-TEST_CASE("small ints are handles that no number of releases frees") {
-    for (const std::int64_t number : {-8, -1, 0, 3, 247}) {
-        soma_value* one = Value(number).release();
-        CHECK(one == Value(number).handle());
-        for (int i = 0; i < 1000; ++i) detail::release(one);
-        CHECK(one->kind == SOMA_KIND_INT);
-        CHECK(one->integer == number);
-    }
-    for (const std::int64_t number : {-9, 248, 1 << 20}) {
-        const Value one(number);
-        CHECK(one.handle() != Value(number).handle());
-        CHECK(one.as_int() == number);
-    }
+    // As after four thousand million releases too many.
+    none->refs = 1;
+    detail::release(none);
+    CHECK(none->kind == SOMA_KIND_NONE);
+    CHECK(none->refs > 1000);
 }
 
 TEST_CASE("copies share and moves leave none behind") {

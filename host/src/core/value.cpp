@@ -52,7 +52,7 @@ Value::Value(BoolTag, bool value) : handle_(detail::new_handle(SOMA_KIND_BOOL)) 
 
 Value::Value(double value) : handle_(detail::new_handle(SOMA_KIND_FLOAT)) { handle_->real = value; }
 
-Value::Value(IntTag, std::int64_t value) : handle_(detail::int_handle(value)) {}
+Value::Value(IntTag, std::int64_t value) : handle_(detail::new_handle(SOMA_KIND_INT)) { handle_->integer = value; }
 
 Value::Value(std::string_view text) : handle_(detail::make_string_value(text)) {}
 

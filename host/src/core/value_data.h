@@ -52,11 +52,8 @@ const Data& data_of(const soma_value* value) noexcept {
 /// A fresh handle with one reference, from this thread's free list. Throws `std::bad_alloc`.
 soma_value* new_handle(std::uint32_t kind);
 
-/// The one value of kind none, never freed.
+/// The one value of kind none. Counts references like any other and is never freed.
 soma_value* none_handle() noexcept;
-
-/// An int with one reference of the caller's. Small ones there is one of each, never freed.
-soma_value* int_handle(std::int64_t number);
 
 /// An empty list to fill, if there is one with the memory of an earlier list of this thread.
 std::unique_ptr<ListData> take_spare_list();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where handles come from and go to.
-#include <array>
 #include <new>
-#include <utility>
 
 #include "core/engine_now.h"
 #include "core/handle_watch.h"
@@ -79,17 +77,11 @@ void free_handle(soma_value* value) noexcept {
     ++free_list.count;
 }
 
+// Far from both ends of the count: neither references that a plugin forgot to release nor ones it released too often
+// can make it end.
+constexpr std::uint32_t immortal_refs = 0x8000'0000u;
+
 constinit soma_value the_none{immortal_refs, SOMA_KIND_NONE, {.integer = 0}};
-
-// Dimensions, indices, flags: most of the ints that operators are given.
-constexpr std::int64_t least_kept_int = -8;
-constexpr std::int64_t kept_ints = 256;
-
-template <std::size_t... I>
-constexpr std::array<soma_value, sizeof...(I)> make_ints(std::index_sequence<I...>) {
-    return {soma_value{immortal_refs, SOMA_KIND_INT, {.integer = least_kept_int + static_cast<std::int64_t>(I)}}...};
-}
-constinit std::array<soma_value, kept_ints> the_ints = make_ints(std::make_index_sequence<kept_ints>());
 
 void free_list_data(ListData* data) noexcept {
     const std::size_t room = data->items.capacity();
@@ -127,6 +119,9 @@ void destroy_leaf(soma_value* value) noexcept {
         engine_now()->release(value->kind, value->payload);
     } else if (value->kind > SOMA_KIND_FLOAT) {
         destroy_data(value);
+    } else if (value == &the_none) {
+        value->refs.store(immortal_refs, std::memory_order_relaxed);
+        return;
     }
     free_handle(value);
 }
@@ -191,16 +186,6 @@ std::unique_ptr<ListData> take_spare_list() {
 }
 
 soma_value* none_handle() noexcept { return &the_none; }
-
-soma_value* int_handle(std::int64_t number) {
-    // Whoever watches handles wants to see each.
-    if (number >= least_kept_int && number < least_kept_int + kept_ints && !is_watched()) {
-        return &the_ints[static_cast<std::size_t>(number - least_kept_int)];
-    }
-    soma_value* value = new_handle(SOMA_KIND_INT);
-    value->integer = number;
-    return value;
-}
 
 void destroy_value(soma_value* value) noexcept {
     if (!is_container(value)) {

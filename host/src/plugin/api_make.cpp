@@ -65,7 +65,8 @@ soma_status* make_bool(soma_host* host, std::uint32_t value, soma_value** out) {
 soma_status* make_int(soma_host* host, std::int64_t value, soma_value** out) {
     if (soma_status* wrong = check(host, out, "make_int")) return wrong;
     return guarded("make_int", [&]() -> soma_status* {
-        *out = int_handle(value);
+        *out = new_handle(SOMA_KIND_INT);
+        (*out)->integer = value;
         return nullptr;
     });
 }

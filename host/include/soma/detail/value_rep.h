@@ -27,21 +27,12 @@ SOMA_API soma_value* make_engine_value(std::uint32_t kind, void* payload);
 /// Frees a value whose last reference went.
 SOMA_API void destroy_value(soma_value* value) noexcept;
 
-/// What the count of a value that is never freed begins with: none, and small ints. It is left alone, so that threads do
-/// not contend for values that all of them use.
-inline constexpr std::uint32_t immortal_refs = 0x8000'0000u;
-
-inline void retain(soma_value* value) noexcept {
-    if (value->refs.load(std::memory_order_relaxed) < immortal_refs) {
-        value->refs.fetch_add(1, std::memory_order_relaxed);
-    }
-}
+inline void retain(soma_value* value) noexcept { value->refs.fetch_add(1, std::memory_order_relaxed); }
 
 /// One reference less; whether it was the last.
 inline bool drop_reference(soma_value* value) noexcept {
-    const std::uint32_t refs = value->refs.load(std::memory_order_acquire);
     // Being the only owner needs no read-modify-write: nobody else can come to own it.
-    return refs == 1 || (refs < immortal_refs && value->refs.fetch_sub(1, std::memory_order_acq_rel) == 1);
+    return value->refs.load(std::memory_order_acquire) == 1 || value->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 inline void release(soma_value* value) noexcept {
