@@ -112,6 +112,55 @@ TEST_CASE("an item that waits for the next one gets it also after many that took
     CHECK(results[501] == Value(true));
 }
 
+TEST_CASE("many items within many items have threads of their own") {
+    std::atomic<int> waiting{0};
+    auto p = pipeline(doing([&](const soma_ctx&, const Value& x) {
+        if (x.as_int() != 100) return x;
+        ++waiting;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (waiting < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        return Value(waiting == 2);
+    }));
+    const auto both_wait = [&] {
+        waiting = 0;
+        int left = 2;
+        std::size_t met = 0;
+        p.run_many([&]() -> std::optional<Value> { return left-- > 0 ? std::optional(Value(100)) : std::nullopt; },
+                   [&](ItemResult item) { met += item.result == Value(true) ? 1U : 0U; }, in_flight(2));
+        return met;
+    };
+    const auto within = [&] {
+        std::size_t met = 0;
+        p.run_many(
+            counting(50),
+            [&](ItemResult item) {
+                if (item.index != 20) return;
+                std::this_thread::sleep_for(std::chrono::milliseconds(5)); // the outer call's helper is at work by now
+                met = both_wait();
+            },
+            in_flight(2));
+        return met;
+    };
+    CHECK(within() == 2);
+    for (const int pause : {0, 1, 5, 60}) { // by the last, the threads sleep
+        std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+        CHECK(within() == 2);
+    }
+}
+
+TEST_CASE("what a call of many items was given is gone when it returns") {
+    auto p = pipeline(node("probe.add"));
+    for (int i = 0; i < 20; ++i) {
+        auto given = std::make_shared<int>(0);
+        ManyOptions options = in_flight(3);
+        options.run.progress = [given](const std::string&) {};
+        p.run_many(
+            counting(5), [](ItemResult) {}, options);
+        options = {};
+        REQUIRE(given.use_count() == 1);
+    }
+}
+
 TEST_CASE("an item that fails says so in its result and the others go on") {
     auto p = pipeline(node("probe.add").named("a") >> doing([](const soma_ctx&, const Value& x) {
                                                           if (x.as_int() % 5 == 0) throw std::runtime_error("no fives");

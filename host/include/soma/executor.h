@@ -81,6 +81,7 @@ public:
     /// one thread at a time, not always the caller's. No more than `in_flight` items exist at once: when results are not
     /// taken, no more are asked for. An item that fails says so in its result and the others go on. What `next` or `done`
     /// throws ends it all and is thrown on. An item may use the share `threads / in_flight` of intra-op threads.
+    /// The threads that it starts, one less than are in flight, are kept for the next call until the executor goes.
     void run_many(const std::function<std::optional<Value>()>& next, const std::function<void(ItemResult)>& done,
                   const ManyOptions& options = {});
     /// The runs under way end with `CancelledError` at each node's end, or sooner where a node asks.

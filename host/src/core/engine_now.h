@@ -7,8 +7,8 @@
 
 namespace soma::detail {
 
-/// The process's engine. There is one tensor library in a process, so there is one engine: the only mutable state of the
-/// core.
+/// The process's engine: there is one tensor library in a process. With the one that was rejected, if any, this is the only
+/// mutable state of the core.
 extern std::atomic<const Engine*> accepted_engine;
 
 /// `engine()` for what is called for every operator and value, without a call.

@@ -21,22 +21,28 @@ Helpers::~Helpers() {
     for (std::thread& thread : threads_) thread.join();
 }
 
+Helpers::Lease::Lease(Helpers& helpers, std::size_t count, const std::function<void()>& task, bool at_once)
+    : helpers_(helpers), count_(count) {
+    helpers.hand_out(count, task, at_once);
+}
+
 Helpers::Lease::~Lease() {
     const std::lock_guard guard(helpers_.mutex_);
     helpers_.wanted_ -= count_;
 }
 
-Helpers::Lease Helpers::run(std::size_t count, const std::function<void()>& task, bool at_once) {
+void Helpers::hand_out(std::size_t count, const std::function<void()>& task, bool at_once) {
     const std::lock_guard guard(mutex_);
-    for (std::size_t i = 0; i < count; ++i) tasks_.push_back(task);
     wanted_ += count;
     try {
         while (threads_.size() < wanted_) threads_.emplace_back([this] { serve(); });
+        for (std::size_t i = 0; i < count; ++i) tasks_.push_back(task);
     } catch (...) {
-        // A system out of threads: fewer take part.
+        // A system out of threads or memory: fewer take part.
     }
-    if (at_once || threads_.size() - asleep_ < tasks_.size()) wake_.notify_all();
-    return {*this, count};
+    // Those that are awake come by themselves, unless another lease keeps them.
+    const std::size_t awake = threads_.size() - asleep_;
+    if (at_once || wanted_ > count || awake < tasks_.size()) wake_.notify_all();
 }
 
 void Helpers::serve() {

@@ -24,10 +24,12 @@ public:
     /// Waits for the tasks under way.
     ~Helpers();
 
-    /// As long as it lives, so many threads are there for its task.
+    /// Has so many threads run a task; they are there for it as long as the lease lives.
     class Lease {
     public:
-        Lease(Helpers& helpers, std::size_t count) noexcept : helpers_(helpers), count_(count) {}
+        /// The task must not throw. It is begun at once, or within `patience`, which spares the caller to wake a thread that
+        /// was needed a moment ago. Threads that lack are started; where the system has none left, fewer take part.
+        Lease(Helpers& helpers, std::size_t count, const std::function<void()>& task, bool at_once);
         Lease(const Lease&) = delete;
         Lease& operator=(const Lease&) = delete;
         ~Lease();
@@ -36,10 +38,6 @@ public:
         Helpers& helpers_;
         std::size_t count_;
     };
-    /// Has so many threads run the task, which must not throw: at once, or within `patience`, which spares the caller to
-    /// wake one that was needed a moment ago. Threads that lack are started; where the system has none left, the task is run
-    /// by fewer, or later.
-    [[nodiscard]] Lease run(std::size_t count, const std::function<void()>& task, bool at_once);
 
     static constexpr std::chrono::milliseconds patience{1};
 
@@ -47,6 +45,7 @@ public:
     std::atomic<std::chrono::nanoseconds> usual{std::chrono::nanoseconds(-1)};
 
 private:
+    void hand_out(std::size_t count, const std::function<void()>& task, bool at_once);
     void serve();
 
     std::mutex mutex_; ///< guards what follows

@@ -432,9 +432,9 @@ bool Run::call(const Program::Op& op, Frame& frame) {
     return stopped() ? fail_stopped(op, true) : true;
 }
 
-const Program::Op& Run::first_call(const Program::Op& op) noexcept {
+const Program::Op& Run::first_call(const Program::Op& op) const noexcept {
     const Program::Op* at = &op;
-    while (at->wave != Program::Op::no_wave) ++at;
+    while (at->wave != Program::Op::no_wave && at != &program_.ops.back()) ++at;
     return *at;
 }
 

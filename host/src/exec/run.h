@@ -90,7 +90,7 @@ private:
     bool fail(Failure failure);
     bool fail_stopped(const Program::Op& op, bool was_running);
     /// The op itself, or the first call of the wave that it is.
-    [[nodiscard]] static const Program::Op& first_call(const Program::Op& op) noexcept;
+    [[nodiscard]] const Program::Op& first_call(const Program::Op& op) const noexcept;
     /// Failures are told in the order of the ops they belong to.
     [[nodiscard]] std::uint64_t order_of(const Program::Op& op) const noexcept {
         return 2 * static_cast<std::uint64_t>(&op - program_.ops.data());

@@ -34,8 +34,11 @@ public:
 
     void run(Helpers& helpers) {
         if (const auto before = helpers.usual.load(std::memory_order_relaxed); before.count() >= 0) usual_ = before;
-        const auto lease = helpers.run(
-            in_flight_ - 1, [belt = shared_from_this()] { belt->help(); }, usual_ >= worth_sharing);
+        std::optional<Helpers::Lease> lease;
+        if (in_flight_ > 1) {
+            lease.emplace(
+                helpers, in_flight_ - 1, [belt = shared_from_this()] { belt->help(); }, usual_ >= worth_sharing);
+        }
         share_threads();
         {
             std::unique_lock guard(mutex_);
@@ -45,7 +48,11 @@ public:
             helpers.usual.store(usual_, std::memory_order_relaxed);
         }
         if (engine_ != nullptr) engine_->set_intraop_threads(threads_before_);
-        if (failure_) std::rethrow_exception(failure_);
+        // Nothing of the caller's may live until a helper notices that all is over.
+        run_ = {};
+        finished_.clear();
+        state_.reset();
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
 private:

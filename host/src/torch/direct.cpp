@@ -142,16 +142,16 @@ struct Reader<c10::SymInt> : Reader<std::int64_t> {
 };
 
 /// As many numbers as a tensor has dimensions, with room to spare.
-struct Ints {
+struct Numbers {
     static constexpr std::size_t most = 8;
     std::array<std::int64_t, most> numbers;
     std::size_t count = 0;
     [[nodiscard]] at::IntArrayRef all() const noexcept { return {numbers.data(), count}; }
 };
 
-bool read_ints(const soma_value* value, Ints& ints) noexcept {
+bool read_ints(const soma_value* value, Numbers& ints) noexcept {
     const std::vector<Value>& items = data_of<ListData>(value).items;
-    if (items.size() > Ints::most) return false;
+    if (items.size() > Numbers::most) return false;
     for (const Value& item : items) {
         const soma_value* const number = item.handle();
         if (kind_of(number) != SOMA_KIND_INT) return false;
@@ -162,7 +162,7 @@ bool read_ints(const soma_value* value, Ints& ints) noexcept {
 
 template <>
 struct Reader<at::IntArrayRef> {
-    using Slot = Ints;
+    using Slot = Numbers;
     static bool fits(const Parameter& parameter) { return is_list(parameter) && !parameter.symbolic; }
     explicit Reader(const Parameter& parameter) : length_(static_cast<std::size_t>(parameter.length)) {}
     bool read(const soma_value* value, Slot& slot) const noexcept {
@@ -202,7 +202,7 @@ struct Reader<c10::SymIntArrayRef> : Reader<at::IntArrayRef> {
 /// A list of ints, or none.
 template <>
 struct Reader<at::OptionalIntArrayRef> {
-    using Slot = std::pair<Ints, bool>;
+    using Slot = std::pair<Numbers, bool>;
     static bool fits(const Parameter& parameter) {
         return parameter.want == Want::list && parameter.item == Want::integer && parameter.optional &&
                !parameter.item_optional && !parameter.symbolic;

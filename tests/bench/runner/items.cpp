@@ -66,7 +66,7 @@ void flights(Recorder& recorder) {
     }
 }
 
-/// Turns of an empty loop a microsecond.
+/// Turns of the busy loop a microsecond.
 double loops_per_us() {
     static const double measured = [] {
         constexpr std::uint64_t loops = 10000000;

@@ -53,16 +53,18 @@ std::string install() {
     const fs::path there = build / "bench" / "installed";
     fs::remove_all(there);
     fs::create_directories(there / "bin");
-    fs::create_directories(there / "lib" / "somatize");
     const fs::path program = there / "bin" / "somatize";
     fs::copy_file(SOMA_PROGRAM, program);
-    for (const fs::directory_entry& entry : fs::directory_iterator(build / "lib")) {
+    const fs::path libraries = fs::path(SOMA_SHIPPED_PLUGINS).parent_path().parent_path();
+    const fs::path lib = there / fs::relative(libraries, build);
+    fs::create_directories(lib / "somatize");
+    for (const fs::directory_entry& entry : fs::directory_iterator(libraries)) {
         const std::string name = entry.path().filename().string();
         if (name.rfind("libsomatize", 0) == 0) {
-            fs::copy(entry.path(), there / "lib" / name, fs::copy_options::copy_symlinks);
+            fs::copy(entry.path(), lib / name, fs::copy_options::copy_symlinks);
         }
     }
-    fs::copy(SOMA_SHIPPED_PLUGINS, there / "lib" / "somatize" / "plugins");
+    fs::copy(SOMA_SHIPPED_PLUGINS, lib / "somatize" / "plugins");
     return program.string();
 }
 

@@ -196,7 +196,7 @@ private:
 
     private:
         static constexpr std::size_t few = 8;
-        soma_value* few_[few];
+        soma_value* few_[few]{};
         std::vector<soma_value*> many_;
         std::size_t count_ = 0;
     };
