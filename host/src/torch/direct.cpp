@@ -41,21 +41,31 @@ struct Reader<const at::Tensor&> {
     static const at::Tensor& get(const Slot& slot) noexcept { return tensor_of(slot); }
 };
 
+/// What readers of an argument that may be none have in common: it may be left out where none stands for it then.
+class NoneReader {
+public:
+    explicit NoneReader(const Parameter& parameter)
+        : may_leave_out_(parameter.fallback != nullptr && parameter.fallback->isNone()) {}
+    template <class Slot>
+    bool leave_out(Slot&) const noexcept {
+        return may_leave_out_;
+    }
+
+private:
+    bool may_leave_out_;
+};
+
 template <>
-struct Reader<const Maybe<at::Tensor>&> {
+struct Reader<const Maybe<at::Tensor>&> : NoneReader {
+    using NoneReader::NoneReader;
     using Slot = Maybe<at::Tensor>;
     static bool fits(const Parameter& parameter) { return parameter.want == Want::tensor && parameter.optional; }
-    explicit Reader(const Parameter& parameter) : may_leave_out_(parameter.fallback && parameter.fallback->isNone()) {}
     bool read(const soma_value* value, Slot& slot) const {
         const std::uint32_t kind = kind_of(value);
         if (kind == SOMA_KIND_TENSOR) slot = tensor_of(value);
         return kind == SOMA_KIND_TENSOR || kind == SOMA_KIND_NONE;
     }
-    bool leave_out(Slot&) const noexcept { return may_leave_out_; }
     static const Slot& get(const Slot& slot) noexcept { return slot; }
-
-private:
-    bool may_leave_out_;
 };
 
 template <>
@@ -201,60 +211,45 @@ struct Reader<c10::SymIntArrayRef> : Reader<at::IntArrayRef> {
 
 /// A list of ints, or none.
 template <>
-struct Reader<at::OptionalIntArrayRef> {
+struct Reader<at::OptionalIntArrayRef> : NoneReader {
+    using NoneReader::NoneReader;
     using Slot = std::pair<Numbers, bool>;
     static bool fits(const Parameter& parameter) {
         return parameter.want == Want::list && parameter.item == Want::integer && parameter.optional &&
                !parameter.item_optional && !parameter.symbolic;
     }
-    explicit Reader(const Parameter& parameter) : may_leave_out_(parameter.fallback && parameter.fallback->isNone()) {}
     bool read(const soma_value* value, Slot& slot) const noexcept {
         slot.second = kind_of(value) == SOMA_KIND_LIST;
         return slot.second ? read_ints(value, slot.first) : kind_of(value) == SOMA_KIND_NONE;
     }
-    bool leave_out(Slot& slot) const noexcept {
-        slot.second = false;
-        return may_leave_out_;
-    }
     static at::OptionalIntArrayRef get(const Slot& slot) noexcept {
         return slot.second ? at::OptionalIntArrayRef(slot.first.all()) : at::OptionalIntArrayRef();
     }
-
-private:
-    bool may_leave_out_;
 };
 
 /// A dtype that is left out or none, as nearly always: every other goes the long way.
 template <>
-struct Reader<Maybe<at::ScalarType>> {
+struct Reader<Maybe<at::ScalarType>> : NoneReader {
+    using NoneReader::NoneReader;
     struct Slot {};
     static bool fits(const Parameter& parameter) { return parameter.want == Want::dtype && parameter.optional; }
-    explicit Reader(const Parameter& parameter) : may_leave_out_(parameter.fallback && parameter.fallback->isNone()) {}
     bool read(const soma_value* value, Slot&) const noexcept { return kind_of(value) == SOMA_KIND_NONE; }
-    bool leave_out(Slot&) const noexcept { return may_leave_out_; }
     static Maybe<at::ScalarType> get(const Slot&) noexcept { return {}; }
-
-private:
-    bool may_leave_out_;
 };
 
 template <>
-struct Reader<Maybe<c10::SymInt>> {
+struct Reader<Maybe<c10::SymInt>> : NoneReader {
+    using NoneReader::NoneReader;
     using Slot = Maybe<std::int64_t>;
     static bool fits(const Parameter& parameter) {
         return parameter.want == Want::integer && parameter.optional && parameter.symbolic;
     }
-    explicit Reader(const Parameter& parameter) : may_leave_out_(parameter.fallback && parameter.fallback->isNone()) {}
     bool read(const soma_value* value, Slot& slot) const noexcept {
         const std::uint32_t kind = kind_of(value);
         if (kind == SOMA_KIND_INT) slot = value->integer;
         return kind == SOMA_KIND_INT || kind == SOMA_KIND_NONE;
     }
-    bool leave_out(Slot&) const noexcept { return may_leave_out_; }
     static Maybe<c10::SymInt> get(const Slot& slot) { return slot ? Maybe<c10::SymInt>(*slot) : Maybe<c10::SymInt>(); }
-
-private:
-    bool may_leave_out_;
 };
 
 /// A text that is left out.
@@ -331,7 +326,7 @@ private:
     template <std::size_t... I>
     bool call_with(soma_call& call, std::index_sequence<I...>) const {
         if (call.named_count != 0 || call.arg_count > positional_) return false;
-        std::tuple<typename Reader<Arguments>::Slot...> slots;
+        std::tuple<typename Reader<Arguments>::Slot...> slots; // each empty: what is left out stays so
         const auto read = [&call](std::size_t i, const auto& reader, auto& slot) {
             return i < call.arg_count ? reader.read(call.args[i], slot) : reader.leave_out(slot);
         };
